@@ -1,0 +1,1 @@
+"""The environments that come with simulacrum, one folder each."""
