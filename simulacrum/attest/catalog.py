@@ -1,0 +1,98 @@
+"""The ten checks of the battery, in the order they run: the one list of their names.
+
+A check's name is also its file under `simulacrum/harness/checks/`, its key in `validation_report.json` and
+its heading in the documentation. Everything that needs the names reads them here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Required = Literal["yes", "if supplied", "per configuration", "records"]
+
+
+@dataclass(frozen=True)
+class CheckInfo:
+    """What one check is called, when it must pass, what a pass means and what it cannot see.
+
+    `required` reads:
+    "yes" - a report without a pass never opens the gate;
+    "if supplied" - runs where the package brings what the check needs, else it is skipped;
+    "per configuration" - decided anew for each device class and compiled form, a failure closes that one alone;
+    "records" - writes figures down, and fails only on a floor that was set.
+    """
+
+    name: str
+    required: Required
+    claim: str
+    blind_spot: str
+    needs_compiler: bool = False
+
+
+CHECKS: tuple[CheckInfo, ...] = (
+    CheckInfo(
+        name="spec_contract",
+        required="yes",
+        claim="spec.md and schema.json exist, are complete, and agree with each other and the code's imports",
+        blind_spot="whether the rules, as written, are the rules the author had in mind",
+    ),
+    CheckInfo(
+        name="differential",
+        required="yes",
+        claim="the reference and the batched twin agree bit for bit, over several batch sizes, drivers and episode ends",
+        blind_spot="a rule misread in the same way in both twins, and states that no driver reached",
+    ),
+    CheckInfo(
+        name="batch_independence",
+        required="yes",
+        claim="a row alone, in a batch of any size, at any position, gives the same bits",
+        blind_spot="batch sizes and neighbours that were not tried",
+    ),
+    CheckInfo(
+        name="invariant_sweep",
+        required="yes",
+        claim="the stated invariants hold after every step of long, wide rollouts",
+        blind_spot="whatever nobody stated as an invariant",
+    ),
+    CheckInfo(
+        name="auto_reset",
+        required="yes",
+        claim="the episode boundary is right in all three modes: staggered, simultaneous, length-one episodes",
+        blind_spot="wrappers and training code that read the boundary wrongly outside the environment",
+    ),
+    CheckInfo(
+        name="determinism",
+        required="yes",
+        claim="the same seeds and actions give the same bits, in this process and in a fresh one",
+        blind_spot="other machines, and other versions of torch than the one that ran",
+    ),
+    CheckInfo(
+        name="replay",
+        required="yes",
+        claim="trajectories survive the way through a file and reproduce themselves in both twins",
+        blind_spot="trajectories longer or stranger than the recorded ones",
+    ),
+    CheckInfo(
+        name="scripted_policies",
+        required="if supplied",
+        claim="policies with a known outcome earn what the author says, so rewards mean what was meant",
+        blind_spot="behaviour that no supplied policy shows",
+    ),
+    CheckInfo(
+        name="benchmark_factory_parity",
+        required="per configuration",
+        claim="the compiled or device form, as training builds it, has the bits of the eager one on the CPU",
+        blind_spot="forms, devices and batch sizes that were not run",
+        needs_compiler=True,
+    ),
+    CheckInfo(
+        name="throughput",
+        required="records",
+        claim="steps per second of both twins, observations and resets included, on the differential's checksum",
+        blind_spot="the speed of any other machine or of the policy beside the environment",
+    ),
+)
+
+CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
+BY_NAME: dict[str, CheckInfo] = {check.name: check for check in CHECKS}
