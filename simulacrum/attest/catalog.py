@@ -19,7 +19,7 @@ class CheckInfo:
     `required` reads:
     "yes" - a report without a pass never opens the gate;
     "if supplied" - runs where the package brings what the check needs, else it is skipped;
-    "per configuration" - decided anew for each device class and compiled form, a failure closes that one alone;
+    "per configuration" - decided for each device class and compiled form; a failure closes that one;
     "records" - writes figures down, and fails only on a floor that was set.
     """
 
@@ -40,7 +40,7 @@ CHECKS: tuple[CheckInfo, ...] = (
     CheckInfo(
         name="differential",
         required="yes",
-        claim="the reference and the batched twin agree bit for bit, over several batch sizes, drivers and episode ends",
+        claim="both twins agree bit for bit, over several batch sizes, drivers and episode ends",
         blind_spot="a rule misread in the same way in both twins, and states that no driver reached",
     ),
     CheckInfo(
@@ -58,7 +58,7 @@ CHECKS: tuple[CheckInfo, ...] = (
     CheckInfo(
         name="auto_reset",
         required="yes",
-        claim="the episode boundary is right in all three modes: staggered, simultaneous, length-one episodes",
+        claim="the episode boundary is right in every mode: staggered, simultaneous, length-one episodes",
         blind_spot="wrappers and training code that read the boundary wrongly outside the environment",
     ),
     CheckInfo(
@@ -89,7 +89,7 @@ CHECKS: tuple[CheckInfo, ...] = (
     CheckInfo(
         name="throughput",
         required="records",
-        claim="steps per second of both twins, observations and resets included, on the differential's checksum",
+        claim="steps per second of both twins, observations and resets counted, on the differential's checksum",
         blind_spot="the speed of any other machine or of the policy beside the environment",
     ),
 )
