@@ -1,0 +1,274 @@
+"""The first divergence between the twins, as a record: all one needs to see the fault and to run it again.
+
+The JSON shape is the dataclasses below, name for name; `divergence.schema.json` beside this file states it
+(version 1). Values are kept as text (decimal and bits), never as JSON numbers, so that no reader can round
+them; words of draws are hex. `id` is a hash of the record without `files` and `command`; `id` and each
+draw's `verdict` are derived, and the id is checked on reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from simulacrum.errors import TraceError
+from simulacrum.trace.jsonio import BadValue, canonical, dotted, line_of, load_document, pretty, sha256, short
+from simulacrum.trace.values import bits_of, plain_json, spell_scalar
+
+FORMAT = "simulacrum-divergence"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One scalar, for people: its decimal text, its bits in hex (None where it has none), its dtype."""
+
+    decimal: str
+    bits: str | None
+    dtype: str
+
+
+def shown(value: Any, dtype: str) -> Shown:
+    """A scalar of one of the schema's dtypes (bool, int8..int64, uint8, float32, float64) as `Shown`. A
+    value that does not fit the dtype is shown by its `repr`, without bits: then the type itself is the
+    difference."""
+    item = value.item() if hasattr(value, "item") else value
+    bits = bits_of(item, dtype)
+    if bits is None:
+        return Shown(short(item), None, type(item).__name__)
+    return Shown(str(spell_scalar(item, dtype)), bits, dtype)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two values that should have had the same bits.
+
+    kind: "state", "observation", "reward", "terminated", "truncated", "info.<name>", "final_obs",
+    "action_mask", ... field: path of the field, "" where the kind has only one. index: position inside it,
+    () for a scalar. ulp: steps from one float to the other in their dtype; None for other dtypes and where
+    either is NaN."""
+
+    kind: str
+    field: str
+    index: tuple[int, ...]
+    reference: Shown
+    batched: Shown
+    ulp: int | None = None
+
+    @property
+    def path(self) -> str:
+        """`state.berry_x[2]`."""
+        return ".".join(part for part in (self.kind, self.field) if part) + "".join(
+            f"[{i}]" for i in self.index
+        )
+
+
+def difference(
+    kind: str, name: str, index: Sequence[int], reference: Any, batched: Any, dtype: str
+) -> Difference:
+    """A `Difference` of two scalars of one dtype (Python or NumPy ones, or tensors of one item)."""
+    one, two = shown(reference, dtype), shown(batched, dtype)
+    return Difference(kind, name, tuple(int(i) for i in index), one, two, ulp_between(one, two))
+
+
+def ulp_between(one: Shown, two: Shown) -> int | None:
+    """How many floats of their dtype lie between two shown floats; +0.0 and -0.0 are one step apart."""
+    if one.dtype != two.dtype or not one.dtype.startswith("float") or one.bits is None or two.bits is None:
+        return None
+    if "nan" in one.decimal or "nan" in two.decimal:
+        return None
+    width = int(one.dtype[5:])
+    places: list[int] = []
+    for bits in (int(one.bits, 16), int(two.bits, 16)):
+        sign, size = bits >> (width - 1), bits & ((1 << (width - 1)) - 1)
+        places.append(-size - 1 if sign else size)  # -0.0 stands just below +0.0: a difference is never 0 ulp
+    return abs(places[0] - places[1])
+
+
+@dataclass(frozen=True)
+class DrawPair:
+    """The words that both sides used for one slot in the step, in index order; None for a word not asked
+    for."""
+
+    slot: str
+    reference: tuple[int | None, ...]
+    batched: tuple[int | None, ...]
+
+    @property
+    def verdict(self) -> str:
+        """ "equal" or "differ" on the words that both drew; "only batched" / "only reference" / "unused"
+        where no word was drawn by both. A batched twin draws for every row and discards, so "only batched"
+        is no fault."""
+        pairs = list(zip(self.reference, self.batched, strict=False))
+        both = [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
+        if both:
+            return "equal" if all(one == two for one, two in both) else "differ"
+        if any(word is not None for word in self.batched):
+            return "only batched"
+        return "only reference" if any(word is not None for word in self.reference) else "unused"
+
+
+def pair_draws(
+    reference: Mapping[str, Sequence[int | None]], batched: Mapping[str, Sequence[int | None]]
+) -> tuple[DrawPair, ...]:
+    """Both sides' words of a step, slot by slot, in the order in which the slots first appear."""
+    slots = dict.fromkeys([*batched, *reference])
+    return tuple(
+        DrawPair(slot, tuple(reference.get(slot, ())), tuple(batched.get(slot, ()))) for slot in slots
+    )
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What the batched side ran as. form: "eager", "inductor", ...; params: name -> value of this row."""
+
+    form: str
+    device: str
+    num_envs: int
+    autoreset_mode: str
+    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    max_episode_steps: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class RuleText:
+    """A rule of spec.md: "R7" and its words."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How far the difference reaches at its step, and how much was compared until then."""
+
+    rows_differing: int
+    rows_compared: int
+    fields_differing: int
+    transitions_compared: int | None = None
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The earliest difference: one row, one step, one field.
+
+    t is the number of steps the episode had taken before the step (what draws are keyed on); `step` counts
+    the calls of `step` on the whole batch, from 0; -1 stands for the reset before the first step.
+    `previous_state` is the row's state before the step (JSON; None at a reset) and `action` the action
+    given to it (None at a reset)."""
+
+    check: str
+    env_id: str
+    configuration: Configuration
+    seed: int
+    row: int
+    episode: int
+    t: int
+    step: int
+    difference: Difference
+    others: tuple[Difference, ...] = ()
+    previous_state: Any = None
+    action: Any = None
+    draws: tuple[DrawPair, ...] = ()
+    rule: RuleText | None = None
+    counts: Counts | None = None
+    hints: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    command: str | None = None
+
+    @property
+    def id(self) -> str:
+        """12 hex digits of a hash over everything but `files` and `command`: equal faults get equal names."""
+        return sha256(canonical(_body(replace(self, files={}, command=None))))[:12]
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as a JSON value; the shape is in this file's docstring."""
+        return {"format": FORMAT, "version": VERSION, "id": self.id, **_body(self)}
+
+    @classmethod
+    def from_json(cls, value: Any, where: str = "divergence") -> Divergence:
+        """The record of a JSON value. Raises TraceError naming the field for anything that is not one."""
+        try:
+            return _rebuild(value)
+        except BadValue as error:
+            raise TraceError(
+                error.message,
+                expected=error.expected,
+                found=error.found,
+                where=f"{where}, {dotted(error.path)}" if error.path else where,
+            ) from None
+
+
+def read_divergence(path: str | Path) -> Divergence:
+    """The record in a failure file. Raises TraceError (file, line, field)."""
+    path = Path(path)
+    text, value = load_document(path)
+    try:
+        return _rebuild(value)
+    except BadValue as error:
+        line = line_of(text, error.path)
+        name = f", {dotted(error.path)}" if error.path else ""
+        raise TraceError(
+            error.message, expected=error.expected, found=error.found, where=f"{path}, line {line}{name}"
+        ) from None
+
+
+def dump_divergence(record: Divergence) -> str:
+    """The record as indented JSON text."""
+    return pretty(record.to_json())
+
+
+def _body(record: Divergence) -> dict[str, Any]:
+    body = cast("dict[str, Any]", plain_json(asdict(record)))
+    for pair, entry in zip(record.draws, body["draws"], strict=True):
+        for side in ("reference", "batched"):
+            entry[side] = [None if word is None else f"0x{word:08x}" for word in entry[side]]
+        entry["verdict"] = pair.verdict
+    return body
+
+
+def _rebuild(value: Any) -> Divergence:
+    _check_shape(value)
+    body = dict(cast("dict[str, Any]", value))
+    stated = body.pop("id")
+    del body["format"], body["version"]
+    body["configuration"] = Configuration(**body["configuration"])
+    body["difference"] = _difference(body["difference"])
+    body["others"] = tuple(_difference(item) for item in body["others"])
+    body["draws"] = tuple(
+        DrawPair(item["slot"], _words(item["reference"]), _words(item["batched"])) for item in body["draws"]
+    )
+    body["rule"] = RuleText(**body["rule"]) if body["rule"] else None
+    body["counts"] = Counts(**body["counts"]) if body["counts"] else None
+    body["hints"] = tuple(body["hints"])
+    record = Divergence(**body)
+    if stated != record.id:
+        raise BadValue(
+            "the record was changed after it was written", path=("id",), expected=record.id, found=stated
+        )
+    return record
+
+
+def _difference(body: dict[str, Any]) -> Difference:
+    body["reference"], body["batched"] = Shown(**body["reference"]), Shown(**body["batched"])
+    body["index"] = tuple(body["index"])
+    return Difference(**body)
+
+
+def _words(items: list[str | None]) -> tuple[int | None, ...]:
+    return tuple(None if item is None else int(item, 16) for item in items)
+
+
+def _check_shape(value: Any) -> None:
+    import jsonschema  # here, because nothing but reading a record needs it
+
+    schema = json.loads((Path(__file__).parent / "divergence.schema.json").read_text("utf-8"))
+    validator: Any = jsonschema.Draft202012Validator(schema)
+    error: Any = next(iter(validator.iter_errors(value)), None)
+    if error is not None:
+        path: tuple[str | int, ...] = tuple(error.absolute_path)
+        message = f"not a divergence record (version {VERSION}): {short(error.message, 200)}"
+        raise BadValue(message, path=path)
