@@ -12,10 +12,10 @@ class Probe:
     """One scripted policy and the interval its mean return must lie in.
 
     name: a short name, unique in the package.
-    act: `(observation, state, t) -> action` on scalars in the reference's form (state of Python scalars and nested
-        tuples, `t` the steps taken in the episode). It must be a function of its arguments alone.
+    act: `(observation, state, t) -> action` on scalars in the reference's form: observation and state of Python
+        scalars and nested tuples, `t` the steps taken in the episode. A function of its arguments alone.
     low, high: the mean return over the episodes lies in [low, high], both included.
-    episodes: how many first episodes (episode 0 of rows with seeds `seed`, `seed + 1`, ...) the mean is taken over.
+    episodes: over how many episodes the mean is taken: episode 0 of the rows seeded `seed`, `seed + 1`, ...
     why: where the interval comes from: a computation, or a measurement with its size.
     seed: seed of the first row.
 
