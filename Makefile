@@ -1,0 +1,96 @@
+# The commands a person types. `make` alone lists them.
+#
+# The first one that needs it makes a virtual environment in .venv and installs into it; nothing else on the machine
+# is touched. Later runs start at once, until pyproject.toml or constraints.txt changes.
+
+PYTHON ?= python3
+VENV ?= .venv
+# More for pip (an index with CPU builds of torch, say) and for venv (--system-site-packages, say).
+PIP_ARGS ?=
+VENV_ARGS ?=
+# More for pytest: `make test ARGS="tests/rng -x"`.
+ARGS ?=
+
+# One thread of arithmetic per process. torch with more threads than free cores slows down many times over, and the
+# batches here are too small to gain from a second one. `OMP_NUM_THREADS=4 make demo` overrides.
+export OMP_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= $(OMP_NUM_THREADS)
+# The tools' own advertisements are not warnings about this project.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS = 1
+export NO_MKDOCS_2_WARNING = true
+
+BIN := $(VENV)/bin
+READY_TO_TRAIN := $(VENV)/ready-train
+READY := $(VENV)/ready-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-fast coverage lint types layers docs docs-serve bench sizes wheel clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## install everything for development into .venv
+
+demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning curve
+	@echo "== 1 of 2: validate forager: both twins, bit for bit"
+	$(BIN)/simulacrum validate forager
+	@echo "== 2 of 2: train PPO on the twin that passed"
+	$(BIN)/python training/ppo.py
+
+test: $(READY) ## all tests
+	$(BIN)/python -m pytest -q --durations=15 $(ARGS)
+
+test-fast: $(READY) ## the tests that are not marked slow
+	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+
+coverage: $(READY) ## all tests, then the lines they did not reach
+	$(BIN)/coverage run -m pytest -q $(ARGS)
+	$(BIN)/coverage report
+
+lint: $(READY) ## style (ruff)
+	$(BIN)/ruff check .
+
+types: $(READY) ## types (pyright, strict in simulacrum/)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+layers: $(READY) ## which room may import which (import-linter)
+	$(BIN)/lint-imports
+
+docs: $(READY) ## build the site into site/, warnings as errors
+	$(BIN)/mkdocs build --quiet --strict --clean
+	@echo "the site is in site/index.html"
+
+docs-serve: $(READY) ## serve the site on this machine and rebuild on change
+	$(BIN)/mkdocs serve
+
+bench: $(READY_TO_TRAIN) ## steps per second of the installed environments
+	$(BIN)/simulacrum bench
+
+sizes: ## lines per file and the longest functions
+	@$(PYTHON) tools/sizes.py
+
+wheel: $(READY) ## build the wheel into dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
+
+clean: ## remove what commands made, except .venv and reports
+	rm -rf build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# --- set-up -----------------------------------------------------------------------------------------------------------
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "make: no '$(PYTHON)' on the PATH. Install Python 3.10 or newer, or name one: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "make: simulacrum needs Python 3.10 or newer, '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Name another: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "make: '$(PYTHON)' has no venv module (on Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv $(VENV_ARGS) $(VENV)
+
+# The stamp is written only after pip succeeded, so an interrupted set-up starts again.
+$(VENV)/ready-%: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "== set-up ($*): the first time this downloads torch and takes some minutes"
+	$(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS) -c constraints.txt -e '.[$*]'
+	@touch $@
