@@ -1,0 +1,226 @@
+"""Draws for the batched twin: the same words and the same arithmetic as `scalar.py`, one row of a tensor per row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from simulacrum.errors import DrawError
+from simulacrum.rng import arguments, tensors
+from simulacrum.rng.layout import EPISODE_BLOCK, RESET_BLOCKS, Layout, Phase, Slot
+from simulacrum.rng.scalar import PARITY, ROTATIONS, ROUNDS, check_override
+from simulacrum.rng.scalar import split_seed as split_one_seed
+
+
+def threefry2x32(
+    k0: Tensor, k1: Tensor, c0: Tensor, c1: Tensor | int, rounds: int = ROUNDS
+) -> tuple[Tensor, Tensor]:
+    """The two words of each block. int32 tensors that broadcast with each other; fresh int32 tensors come back."""
+    schedule = (k0, k1, k0 ^ k1 ^ PARITY)
+    x0, x1 = c0 + k0, c1 + k1
+    for number in range(rounds):
+        turn = ROTATIONS[number % 8]
+        # A rotation is two halves that share no bit, so their sum is their union: one operation less in eager mode.
+        spill = (x1 >> 32 - turn).bitwise_and_((1 << turn) - 1)
+        # In the first round the parts still have to broadcast; from then on each sum may reuse its memory.
+        x0 = x0.add_(x1) if number else x0 + x1
+        x1 = spill.add_(x1, alpha=1 << turn)
+        x1 = x1.bitwise_xor_(x0) if number else x1 ^ x0
+        if number % 4 == 3:
+            turn = number // 4 + 1
+            x0 = x0.add_(schedule[turn % 3])
+            x1 = x1.add_(schedule[(turn + 1) % 3] + turn)
+    return x0, x1
+
+
+def split_seed(seeds: Sequence[int], device: torch.device | str | None = None) -> Tensor:
+    """Row seeds 0..2**64-1 as int32 [N, 2], the low word first. Raises DrawError for what is no seed."""
+    words = [[word - 2**32 if word >= 2**31 else word for word in split_one_seed(seed)] for seed in seeds]
+    return torch.tensor(words, dtype=torch.int32, device=device).reshape(len(words), 2)
+
+
+def episode_key(seed: Tensor, episode: Tensor) -> Tensor:
+    """The keys, int32 [N, 2], of episodes, int32 [N], of rows with seeds, int32 [N, 2]."""
+    return torch.stack(threefry2x32(seed[:, 0], seed[:, 1], episode, EPISODE_BLOCK), dim=1)
+
+
+class BatchedDraw:
+    """The draws of N rows at one moment; each row gets what `ScalarDraw` gives for its key and t, bit for bit.
+
+    `key`: int32 [N, 2] from `episode_key`. `t`: int32 [N], steps taken before this step; zeros for reset draws.
+    All words of the phase come from one evaluation of the generator, at the first draw; every row draws, and a row
+    that does not need a value discards it. `ledger`: a dict that receives slot -> int64 [N, count * words], all
+    words of each slot asked for. `override`: {slot: value} returned instead, a number, [N] or [N, K].
+
+    Methods give [N] for a slot without a count and for `index=k`, [N, K] for a slot of count K without index.
+    Arguments are numbers, or tensors [N] (also [N, K] where the result is). Numbers are checked as in the scalar
+    form; tensors are not, since that would wait for the device: `tensors.py` says what bad ones give.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        phase: Phase,
+        key: Tensor,
+        t: Tensor,
+        *,
+        ledger: dict[str, Tensor] | None = None,
+        override: Mapping[str, Any] | None = None,
+    ) -> None:
+        check_override(layout, phase, override)
+        rows = key.shape[0]
+        for name, tensor, shape in (("key", key, (rows, 2)), ("t", t, (rows,))):
+            if tensor.dtype != torch.int32 or tensor.shape != shape:
+                found = f"{tensor.dtype} {tuple(tensor.shape)}"
+                raise DrawError(f"{name} has another form", expected=f"int32 {shape}", found=found, where=phase)
+        self.used: set[str] = set()
+        self._layout, self._phase, self._key, self._t = layout, phase, key, t
+        self._ledger, self._override = ledger, override or {}
+        self._lanes: tuple[Tensor, Tensor] | None = None
+        self._row_words: Tensor | None = None
+
+    def uniform(
+        self, slot: str, low: Tensor | float = 0.0, high: Tensor | float = 1.0, *, index: int | None = None
+    ) -> Tensor:
+        """Floats in [low, high), or low itself where low == high; of the slot's dtype."""
+        spec = self._slot(slot, "uniform", index)
+        if isinstance(low, Tensor) or isinstance(high, Tensor):
+            a, b = self._real(spec, low, "low", index), self._real(spec, high, "high", index)
+            width = b - a
+        else:
+            a, b, width = arguments.uniform_bounds(low, high, spec)
+        if spec.name in self._override:
+            return self._overridden(spec, index)
+        return tensors.uniform(self._words(spec, index), a, b, width, spec.dtype)
+
+    def integers(
+        self, slot: str, high: Tensor | int, *, low: Tensor | int = 0, index: int | None = None
+    ) -> Tensor:
+        """Integers in low..high-1: up to 2**16 of them in an int32 slot, up to 2**31 in an int64 one."""
+        spec = self._slot(slot, "integers", index)
+        size: Tensor | int
+        if isinstance(low, Tensor) or isinstance(high, Tensor):
+            low, high = self._whole(spec, low, "low", index), self._whole(spec, high, "high", index)
+            size = high - low
+        else:
+            low, size = arguments.integer_span(low, high, spec)
+        if spec.name in self._override:
+            return self._overridden(spec, index)
+        return tensors.integers(self._words(spec, index), low, size, tensors.DTYPES[spec.dtype])
+
+    def bernoulli(self, slot: str, p: Tensor | float, *, index: int | None = None) -> Tensor:
+        """Booleans, true with probability p."""
+        spec = self._slot(slot, "bernoulli", index)
+        limit = self._real(spec, p, "p", index) if isinstance(p, Tensor) else arguments.probability(p, spec)
+        if spec.name in self._override:
+            return self._overridden(spec, index)
+        return tensors.bernoulli(self._words(spec, index), limit)
+
+    def normal(
+        self, slot: str, mean: Tensor | float = 0.0, std: Tensor | float = 1.0, *, index: int | None = None
+    ) -> Tensor:
+        """Floats, normally distributed, never further than 6.8 standard deviations from the mean."""
+        spec = self._slot(slot, "normal", index)
+        if isinstance(mean, Tensor) or isinstance(std, Tensor):
+            a, b = self._real(spec, mean, "mean", index), self._real(spec, std, "std", index)
+        else:
+            a, b = arguments.location_scale(mean, std, spec)
+        if spec.name in self._override:
+            return self._overridden(spec, index)
+        return tensors.normal(self._words(spec, index), a, b, tensors.DTYPES[spec.dtype])
+
+    def choice(
+        self, slot: str, weights: Tensor | Sequence[Tensor | float], *, index: int | None = None
+    ) -> Tensor:
+        """Indices of weights, int32, each with probability weight / total; never one of weight zero.
+
+        `weights`: numbers, or one tensor [N, M], or M items that may each be a number or a tensor [N].
+        """
+        spec = self._slot(slot, "choice", index)
+        parts: Sequence[Tensor | float] = weights.unbind(-1) if isinstance(weights, Tensor) else weights
+        if any(isinstance(part, Tensor) for part in parts):
+            parts = [self._real(spec, part, "weights", index) for part in parts]
+            sums: Sequence[Tensor | float] = tensors.partial_sums(parts)
+        else:
+            sums = arguments.cumulative(parts, spec)
+        if spec.name in self._override:
+            return self._overridden(spec, index)
+        return tensors.choice(self._words(spec, index), sums)
+
+    def permutation(self, slot: str) -> Tensor:
+        """0..K-1 in random order, int32 [N, K], K being the slot's count."""
+        spec = self._slot(slot, "permutation", None)
+        if spec.name in self._override:
+            return self._overridden(spec, None)
+        return tensors.permutation(self._words(spec, None)[0])
+
+    def _slot(self, name: str, distribution: str, index: int | None) -> Slot:
+        slot = self._layout.lookup(self._phase, name, distribution)
+        self._layout.check_index(slot, index)
+        self.used.add(name)
+        return slot
+
+    def _real(self, slot: Slot, value: Tensor | float, name: str, index: int | None) -> Tensor | float:
+        """A number, or a tensor of the slot's dtype that broadcasts against the result."""
+        if not isinstance(value, Tensor):
+            return arguments.rounded(value, slot, name)
+        return self._aligned(slot, value.to(tensors.DTYPES[slot.dtype]), index)
+
+    def _whole(self, slot: Slot, value: Tensor | int, name: str, index: int | None) -> Tensor | int:
+        """An int, or an int64 tensor that broadcasts against the result."""
+        if not isinstance(value, Tensor):
+            return arguments.whole(value, slot, name)
+        if value.dtype.is_floating_point:
+            where = f"slot {slot.name!r}"
+            raise DrawError(f"{name} is not of an integer type", found=value.dtype, expected="int", where=where)
+        return self._aligned(slot, value.to(torch.int64), index)
+
+    def _aligned(self, slot: Slot, value: Tensor, index: int | None) -> Tensor:
+        wide = slot.count is not None and index is None
+        return value.unsqueeze(1) if wide and value.dim() == 1 else value
+
+    def _words(self, slot: Slot, index: int | None) -> tuple[Tensor, ...]:
+        """The words of a draw, [N] or [N, K] each: one tensor for one-word slots, two for two-word slots."""
+        offset = self._layout.offset(slot)
+        if self._ledger is not None:
+            self._ledger[slot.name] = tensors.unsigned(self._all_words()[:, offset : offset + slot.words])
+        if slot.count is not None and index is None:
+            if slot.each == 1:
+                return (self._all_words()[:, offset : offset + slot.count],)
+            first, last = offset // 2, offset // 2 + slot.count
+            return tuple(lane[:, first:last] for lane in self._evaluated())
+        number = offset + (index or 0) * slot.each
+        lanes = self._evaluated()
+        if slot.each == 1:
+            return (lanes[number % 2][:, number // 2],)
+        return tuple(lane[:, number // 2] for lane in lanes)
+
+    def _all_words(self) -> Tensor:
+        """Every word of the phase in order, [N, words] (one more where their number is odd)."""
+        if self._row_words is None:
+            self._row_words = torch.stack(self._evaluated(), dim=2).flatten(1)
+        return self._row_words
+
+    def _evaluated(self) -> tuple[Tensor, Tensor]:
+        """First and second words of every block of the phase, [N, blocks] each."""
+        if self._lanes is None:
+            start = RESET_BLOCKS - 2**32 if self._phase == "reset" else 0
+            stop = start + self._layout.blocks(self._phase)
+            block = torch.arange(start, stop, dtype=torch.int32, device=self._key.device)
+            key = self._key.unsqueeze(2)
+            self._lanes = threefry2x32(key[:, 0], key[:, 1], self._t.unsqueeze(1), block)
+        return self._lanes
+
+    def _overridden(self, slot: Slot, index: int | None) -> Tensor:
+        chosen = torch.as_tensor(self._override[slot.name], device=self._key.device)
+        chosen = chosen.to(tensors.DTYPES[slot.result])
+        rows, wide = self._key.shape[0], slot.count is not None and index is None
+        if chosen.dim() == 2 and index is not None:
+            chosen = chosen[:, index]
+        if wide and slot.count is not None:
+            chosen = chosen.unsqueeze(1) if chosen.dim() == 1 else chosen
+            return chosen.expand(rows, slot.count)
+        return chosen.expand(rows)
