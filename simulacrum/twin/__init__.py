@@ -1,1 +1,23 @@
-"""A room of simulacrum."""
+"""HOW an environment is written, twice: the base classes of both twins, their state struct and their invariants.
+
+Importing this room loads no torch; `simulacrum.twin.batched` does.
+"""
+
+from __future__ import annotations
+
+from simulacrum.twin.invariant import Invariant, invariant, invariants_of
+from simulacrum.twin.probe import Probe
+from simulacrum.twin.reference import Context, ReferenceEnv, Transition
+from simulacrum.twin.state import params_type, state_type
+
+__all__ = [
+    "Context",
+    "Invariant",
+    "Probe",
+    "ReferenceEnv",
+    "Transition",
+    "invariant",
+    "invariants_of",
+    "params_type",
+    "state_type",
+]

@@ -1,0 +1,239 @@
+"""Where episodes begin and end: the only code that counts steps, truncates, resets and keeps final observations.
+
+Everything here is a pure function of tensors: `Core.reset` and `Core.step` take an `EngineState` and return a new one.
+The order inside a step is: action check, transition, t + 1, time limit, episode statistics, final observation,
+auto-reset, observation. Each autoreset mode is one thin layer over the same transition (`_advance`) and the same fresh
+start (`_fresh`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from gymnasium.vector import AutoresetMode
+
+from simulacrum.contract.package import EnvPackage
+from simulacrum.contract.schema import Schema
+from simulacrum.engine.actions import sanitize
+from simulacrum.errors import DrawError
+from simulacrum.rng.batched import BatchedDraw, episode_key
+from simulacrum.rng.layout import Layout, Slot
+from simulacrum.twin.batched import BatchedEnv, Context, check_field, check_group, check_state
+
+__all__ = ["Core", "EngineState", "StepOut", "draw_layout"]
+
+
+class EngineState(NamedTuple):
+    """All that a batch of rows is, as tensors with a leading `[N]`. Restoring it restores every future bit."""
+
+    env: Any  # the environment's own State struct
+    seed: torch.Tensor  # int32 [N, 2]: the 64-bit row seed, low word first
+    episode: torch.Tensor  # int32 [N]: 0 after a seeded reset, +1 with each later one
+    key: torch.Tensor  # int32 [N, 2]: the draw key of (seed, episode)
+    t: torch.Tensor  # int32 [N]: steps taken in this episode
+    returns: torch.Tensor  # float64 [N]: sum of this episode's rewards so far, in step order
+    ended: torch.Tensor  # bool [N]: the last step ended the episode and the row has not been reset since
+
+
+class StepOut(NamedTuple):
+    """What one step shows. `final_*` and `reset_rows` are None in the modes that have none."""
+
+    observation: Any  # [N, ...] or a dict of them
+    reward: torch.Tensor  # float32 [N] (the schema's dtype)
+    terminated: torch.Tensor  # bool [N]
+    truncated: torch.Tensor  # bool [N]
+    info: dict[str, torch.Tensor]  # the environment's metrics for the state that `observation` shows
+    action_mask: torch.Tensor | None  # bool [N, actions]
+    episode_return: torch.Tensor  # float64 [N]: return up to this step; meaningful where the episode ended
+    episode_length: torch.Tensor  # int32 [N]
+    final_observation: Any  # SAME_STEP: the observation before the reset, for all rows
+    final_info: dict[str, torch.Tensor] | None
+    reset_rows: torch.Tensor | None  # NEXT_STEP: rows that were reset in this step, their action ignored
+    illegal: torch.Tensor  # bool [N]: the action was outside the space; the row was held still
+
+
+class _NoDraw:
+    """Observations, infos and masks may not draw: they must not depend on how often they are asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise DrawError(
+            f"draw.{name} was called outside reset and step",
+            expected="draws in reset() and step() only",
+            where="observe(), info(), action_mask() or an invariant",
+            next_step="draw in step() and keep the value in the state",
+        )
+
+
+NO_DRAW = _NoDraw()
+
+
+def draw_layout(schema: Schema) -> Layout:
+    """The addresses of the schema's draws."""
+    return Layout([Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in schema.draws])
+
+
+def where_rows(mask: torch.Tensor, yes: torch.Tensor, no: torch.Tensor) -> torch.Tensor:
+    """`yes` in the rows of `mask` [N], `no` elsewhere; trailing dimensions are kept."""
+    return torch.where(mask.reshape(-1, *([1] * (yes.dim() - 1))), yes, no)
+
+
+def merge(mask: torch.Tensor, yes: Any, no: Any) -> Any:
+    """`where_rows` over a struct of tensors, field by field."""
+    if isinstance(yes, torch.Tensor):
+        return where_rows(mask, yes, no)
+    return type(yes)(*(merge(mask, a, b) for a, b in zip(yes, no)))
+
+
+class Core:
+    """The pure engine of one environment: built once, holds no rows.
+
+    Args:
+        env: the batched twin.
+        max_episode_steps: the time limit in steps, or None for none.
+    """
+
+    def __init__(self, env: BatchedEnv, max_episode_steps: int | None) -> None:
+        self.env = env
+        self.schema = env.schema
+        self.layout = draw_layout(env.schema)
+        self.max_episode_steps = max_episode_steps
+        # Tests set these: a place to list every word drawn, and values to force. Never set while compiling.
+        self.ledger: dict[str, dict[str, torch.Tensor]] | None = None
+        self.override: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, package: EnvPackage, max_episode_steps: int | None) -> Core:
+        """The core of a package's batched twin."""
+        return cls(package.fast(), max_episode_steps)
+
+    def _draw(self, phase: str, key: torch.Tensor, t: torch.Tensor) -> BatchedDraw:
+        ledger = None if self.ledger is None else self.ledger.setdefault(phase, {})
+        return BatchedDraw(self.layout, phase, key, t, ledger=ledger, override=self.override)
+
+    def fresh(self, seed: torch.Tensor, episode: torch.Tensor, params: Any) -> EngineState:
+        """Rows at the start of episode `episode` [N] of their `seed` [N, 2]."""
+        key = episode_key(seed, episode)
+        t = torch.zeros_like(episode)
+        state = self.env.reset(Context(self._draw("reset", key, t), t, params))
+        check_state(self.schema, state, episode.shape[0])
+        returns = torch.zeros(episode.shape, dtype=torch.float64, device=episode.device)
+        ended = torch.zeros(episode.shape, dtype=torch.bool, device=episode.device)
+        return EngineState(state, seed, episode, key, t, returns, ended)
+
+    def observe(self, es: EngineState, params: Any) -> tuple[Any, dict[str, torch.Tensor], torch.Tensor | None]:
+        """Observation, info and action mask of the rows as they stand."""
+        ctx, num_envs = Context(NO_DRAW, es.t, params), es.t.shape[0]
+        observation = self.env.observe(es.env, ctx)
+        check_group(self.schema.observation, observation, num_envs)
+        info = self.env.info(es.env, ctx)
+        check_group(self.schema.info, info, num_envs)
+        mask = None
+        if self.schema.action_mask is not None:
+            mask = self.env.action_mask(es.env, ctx)
+            check_field(self.schema.action_mask, mask, num_envs)
+        return observation, info, mask
+
+    def _advance(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, torch.Tensor, torch.Tensor]:
+        """The transition and the clock, no reset: (state after, reward [N], flags [2, N] as terminated, truncated)."""
+        num_envs = es.t.shape[0]
+        outcome = self.env.step(es.env, action, Context(self._draw("step", es.key, es.t), es.t, params))
+        check_state(self.schema, outcome.state, num_envs)
+        check_field(self.schema.reward, outcome.reward, num_envs)
+        t = es.t + 1
+        terminated, truncated = outcome.terminated, outcome.truncated
+        if truncated is None or isinstance(truncated, bool):
+            truncated = torch.full_like(es.ended, bool(truncated))
+        if self.max_episode_steps is not None:
+            truncated = truncated | (t >= self.max_episode_steps)
+        returns = es.returns + outcome.reward.to(torch.float64)
+        after = EngineState(outcome.state, es.seed, es.episode, es.key, t, returns, terminated | truncated)
+        return after, outcome.reward, torch.stack((terminated, truncated))
+
+    def invariants(self, es: EngineState, params: Any) -> dict[str, torch.Tensor]:
+        """Each invariant's bool `[N]` by method name, True where it holds."""
+        from simulacrum.twin.invariant import invariants_of
+
+        ctx = Context(NO_DRAW, es.t, params)
+        return {inv.method: getattr(self.env, inv.method)(es.env, ctx) for inv in invariants_of(self.env)}
+
+    # --- reset -----------------------------------------------------------------------------------------------
+
+    def reset(
+        self, es: EngineState, mask: torch.Tensor, seed: torch.Tensor, episode: torch.Tensor, params: Any
+    ) -> EngineState:
+        """`es` with the rows of `mask` [N] put at the start of `episode` [N] of `seed` [N, 2]; others untouched."""
+        return merge(mask, self.fresh(seed, episode, params), es)
+
+    # --- step, one function a mode ---------------------------------------------------------------------------
+
+    def step(self, mode: AutoresetMode, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+        """One step of all rows in the given autoreset mode. Pure: `es` is not changed.
+
+        A row whose action is outside the space is held still: its state, clock and statistics stay as they were,
+        its reward is 0, its flags are false, and `illegal` is true there.
+        """
+        if mode == AutoresetMode.NEXT_STEP:
+            return self._next_step(es, action, params)
+        if mode == AutoresetMode.SAME_STEP:
+            return self._same_step(es, action, params)
+        return self._disabled(es, action, params)
+
+    def _next_step(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+        action, outside = sanitize(self.schema.action, action)
+        resetting = es.ended
+        illegal = outside & ~resetting  # the action of a row that is being reset is ignored, whatever it is
+        after, reward, flags = self._advance(es, action, params)
+        after = merge(illegal, es, after)
+        after = merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)
+        still = illegal | resetting
+        return after, self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=resetting)
+
+    def _same_step(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+        action, illegal = sanitize(self.schema.action, action)
+        last, reward, flags = self._advance(es, action, params)
+        last = merge(illegal, es, last)
+        final_observation, final_info, _ = self.observe(last, params)
+        after = merge(last.ended, self.fresh(es.seed, es.episode + 1, params), last)
+        out = self._show(after, reward, flags, illegal, params, illegal=illegal, reset_rows=None)
+        return after, out._replace(
+            episode_return=last.returns,
+            episode_length=last.t,
+            final_observation=final_observation,
+            final_info=final_info,
+        )
+
+    def _disabled(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+        action, illegal = sanitize(self.schema.action, action)
+        after, reward, flags = self._advance(es, action, params)
+        still = illegal | es.ended  # an ended row waits for its reset
+        after = merge(still, es, after)
+        return after, self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=None)
+
+    def _show(
+        self,
+        after: EngineState,
+        reward: torch.Tensor,
+        flags: torch.Tensor,
+        still: torch.Tensor,
+        params: Any,
+        *,
+        illegal: torch.Tensor,
+        reset_rows: torch.Tensor | None,
+    ) -> StepOut:
+        observation, info, mask = self.observe(after, params)
+        return StepOut(
+            observation=observation,
+            reward=torch.where(still, torch.zeros_like(reward), reward),
+            terminated=flags[0] & ~still,
+            truncated=flags[1] & ~still,
+            info=info,
+            action_mask=mask,
+            episode_return=after.returns,
+            episode_length=after.t,
+            final_observation=None,
+            final_info=None,
+            reset_rows=reset_rows,
+            illegal=illegal,
+        )

@@ -1,0 +1,154 @@
+"""The reference twin as an ordinary `gymnasium.Env`, for `gymnasium.make` and Gymnasium's own sync and async vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from simulacrum.contract.fields import Field, Group
+from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.contract.spaces import single_action_space, single_observation_space
+from simulacrum.engine.runner import ReferenceRunner
+from simulacrum.engine.seeding import check_seed, entropy
+from simulacrum.errors import ActionError, ClosedError, UsageError
+from simulacrum.portable.scalar import Float32
+
+
+class SimulacrumEnv(gym.Env[Any, Any]):
+    """One instance of an environment, stepped by its reference twin.
+
+    The time limit is not applied here: `gymnasium.make` wraps Gymnasium's own `TimeLimit` from the registered spec,
+    and that is its one owner.
+
+    Args:
+        package: the environment package, or its name or folder.
+        params: parameters by name.
+        render_mode: None, "rgb_array" or "ansi".
+    """
+
+    def __init__(
+        self,
+        package: EnvPackage | str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self.package = load_package(package) if isinstance(package, str) else package
+        self.schema = self.package.schema
+        self.metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 15}
+        if render_mode is not None and (render_mode not in self.metadata["render_modes"] or not self.package.render()):
+            raise UsageError("unknown render mode", expected=f"None or one of {self.metadata['render_modes']}",
+                             found=repr(render_mode), where="render_mode=")
+        self.render_mode = render_mode
+        self.observation_space = single_observation_space(self.schema)
+        self.action_space = single_action_space(self.schema)
+        self.runner = ReferenceRunner(self.package, params=params)
+        self._closed = False
+        self._seeded = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode: episode 0 of `seed`, or the next one. A never-seeded env takes entropy from the system."""
+        self._check_open()
+        if options:
+            raise UsageError("unknown reset options", expected="none", found=sorted(options), where="reset(options=...)")
+        chosen = check_seed(seed) if seed is not None else None
+        super().reset(seed=chosen)
+        if chosen is None and not self._seeded:
+            chosen = entropy()
+            self._np_random_seed = chosen
+        self._seeded = True
+        observation = self.runner.reset(chosen)
+        return self._observation(observation), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One step. `ActionError` for an action outside the space; nothing is stepped then."""
+        self._check_open()
+        if self.runner.state is None:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        if not self.action_space.contains(_as_member(self.schema.action, action)):
+            raise ActionError("the action is outside the action space", expected=self.action_space, found=repr(action),
+                              where="step(action)")
+        out = self.runner.step(scalar_action(self.schema.action, action))
+        return self._observation(out.observation), float(out.reward), out.terminated, out.truncated, self._info()
+
+    def render(self) -> Any:
+        """A uint8 `[H, W, 3]` frame, a string, or None without a render mode."""
+        if self.render_mode is None:
+            return None
+        module: Any = self.package.render()
+        if self.runner.state is None:
+            raise gym.error.ResetNeeded("call reset() before render()")
+        return module.rgb(self.runner.state) if self.render_mode == "rgb_array" else module.text(self.runner.state)
+
+    def close(self) -> None:
+        """Close; a closed env refuses to reset and step."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("this environment was closed", expected="an open environment", where=repr(self),
+                              next_step="make a new one with gymnasium.make")
+
+    def _observation(self, value: Any) -> Any:
+        return to_array_group(self.schema.observation, value)
+
+    def _info(self) -> dict[str, Any]:
+        info = {name: to_array(self.schema.info.fields[name], v) for name, v in self.runner.info().items()}
+        mask = self.runner.action_mask()
+        if mask is not None and self.schema.action_mask is not None:
+            info["action_mask"] = to_array(self.schema.action_mask, mask)
+        return info
+
+
+def to_array(field: Field, value: Any) -> Any:
+    """A scalar or nested tuples as a NumPy array (or NumPy scalar for shape ()) of the field's dtype."""
+    array = np.array(value, dtype=field.dtype)
+    return array if field.shape else array[()]
+
+
+def to_array_group(group: Group, value: Any) -> Any:
+    """`to_array` over a leaf or a dict of leaves."""
+    if group.single:
+        return to_array(group.leaf, value)
+    return {name: to_array(field, value[name]) for name, field in group.fields.items()}
+
+
+def _as_member(group: Group, action: Any) -> Any:
+    """The action in the type that `Space.contains` looks for: torch actions and Python lists become arrays."""
+    if not group.single:
+        return {k: _as_member(Group("action", {"": group.fields[k]}, True), v) if k in group.fields else v
+                for k, v in action.items()} if isinstance(action, Mapping) else action
+    field = group.leaf
+    if field.space == "Discrete":
+        return action.item() if hasattr(action, "item") and getattr(action, "ndim", 0) == 0 else action
+    array = np.asarray(action)
+    if field.dtype.startswith("float") and array.dtype.kind == "f":
+        array = array.astype(field.dtype)
+        if not np.isfinite(array).all():
+            return None
+    return array
+
+
+def scalar_action(group: Group, action: Any) -> Any:
+    """An action as the reference takes it: ints, Float32, floats, nested tuples, or a dict of them."""
+    if not group.single:
+        return {name: _scalars(field, action[name]) for name, field in group.fields.items()}
+    return _scalars(group.leaf, action)
+
+
+def _scalars(field: Field, value: Any) -> Any:
+    plain = np.asarray(value).tolist()
+
+    def convert(item: Any) -> Any:
+        if isinstance(item, list):
+            return tuple(convert(inner) for inner in item)
+        if field.dtype == "float32":
+            return Float32(item)
+        if field.dtype == "float64":
+            return float(item)
+        return bool(item) if field.dtype == "bool" else int(item)
+
+    return convert(plain)

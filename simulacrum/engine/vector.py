@@ -1,0 +1,378 @@
+"""The batched environment as a Gymnasium `VectorEnv`: checks at the door, one pure step inside, fresh outputs.
+
+A step goes: `to_tensors` (metadata only) -> `Core.step` (one pure function, eager or compiled) -> refuse illegal
+actions before the new state is kept -> `fresh_step` -> the five Gymnasium values.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.contract.spaces import single_action_space, single_observation_space
+from simulacrum.engine import forms, modes, rendering, snapshot
+from simulacrum.engine.actions import outside_error, to_tensors
+from simulacrum.engine.boundary import Core, EngineState, StepOut
+from simulacrum.engine.output import Freshener, fresh_step, masked, rows_to_objects, storages, to_numpy
+from simulacrum.engine.params import batch_params
+from simulacrum.engine.seeding import entropy, row_seeds
+from simulacrum.errors import ActionError, ClosedError, UsageError
+from simulacrum.rng.batched import split_seed
+
+FROM_SCHEMA = "schema"  # max_episode_steps: the limit that the schema declares
+
+
+class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
+    """`num_envs` instances of an environment stepped as one batch of tensors.
+
+    Args:
+        package: the environment package, or its name or folder.
+        num_envs: rows N, at least 1.
+        autoreset_mode: "next_step" (default), "same_step" or "disabled", or a Gymnasium `AutoresetMode`.
+        device: a torch device, by name.
+        output: "torch" gives tensors on `device`; "numpy" gives host arrays as Gymnasium's own vector envs do.
+        compile: False for eager torch, "inductor" for torch.compile. Same bits either way.
+        max_episode_steps: the time limit; "schema" (default) takes the schema's, None means none. This is its only
+            owner: do not wrap a second limit around.
+        params: parameters by name, each one value or one per row.
+        render_mode: None, "rgb_array" or "ansi".
+        episode_statistics: put `info["episode"]` (r, l, t) at episode ends. None means: yes for torch output, no for
+            NumPy output, where Gymnasium's `RecordEpisodeStatistics` refuses an env that already does it.
+
+    Shapes: observations `[N, ...]`, rewards `[N]` in the schema's dtype (float32), terminations and truncations bool
+    `[N]`. Nothing that is returned is ever overwritten, and nothing the caller passes in is edited.
+    """
+
+    def __init__(
+        self,
+        package: EnvPackage | str,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        device: str | torch.device = "cpu",
+        output: Literal["torch", "numpy"] = "torch",
+        compile: bool | str = False,
+        max_episode_steps: int | None | str = FROM_SCHEMA,
+        params: Mapping[str, Any] | None = None,
+        render_mode: str | None = None,
+        episode_statistics: bool | None = None,
+    ) -> None:
+        self.closed = True  # until construction is complete, so that close() of a half-built env does nothing
+        self.package = load_package(package) if isinstance(package, str) else package
+        self.schema = self.package.schema
+        self.num_envs = modes.check_num_envs(num_envs)
+        self.autoreset_mode = modes.check_autoreset_mode(autoreset_mode)
+        self.device = modes.check_device(device)
+        self.output = modes.check_output(output)
+        self.render_mode = modes.check_render_mode(self.package, render_mode)
+        self.max_episode_steps = modes.check_limit(
+            self.schema.max_episode_steps if max_episode_steps == FROM_SCHEMA else max_episode_steps
+        )
+        self.episode_statistics = output == "torch" if episode_statistics is None else bool(episode_statistics)
+        self.metadata = modes.metadata(self.autoreset_mode)
+        self.single_observation_space = single_observation_space(self.schema)
+        self.single_action_space = single_action_space(self.schema)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.spec = None
+
+        self.form = forms.resolve_form(compile, self.device)
+        self.core = Core.of(self.package, self.max_episode_steps)
+        self.params = batch_params(self.schema, params, self.num_envs, self.device)
+        self._step = forms.build(self.form, self._pure_step)
+        self._state: EngineState | None = None
+        self._seeds: list[int] = []
+        self._began: torch.Tensor | None = None
+        self._illegal: torch.Tensor | None = None  # on an accelerator: rows with an illegal action, not yet reported
+        self.factory: Callable[..., SimulacrumVectorEnv] = SimulacrumVectorEnv  # who rebuilds it when unpickled
+        self.closed = False
+
+    def _pure_step(self, state: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+        return self.core.step(self.autoreset_mode, state, action, params)
+
+    # --- reset -----------------------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes, in all rows or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: an integer s gives row i the seed s + i and episode 0; a list gives each row its own, None entries
+                going on; None goes on with the next episode of each row. Rows that were never seeded take entropy
+                from the system, readable in `np_random_seed`.
+            options: None or {"reset_mask": bool [N]} as an array, tensor or list with at least one True.
+
+        Returns:
+            (observations of all N rows, infos; with a mask each info has its `_key` mask).
+        """
+        self._check_open()
+        mask = modes.check_options(options, self.num_envs)
+        seeds = row_seeds(seed, self.num_envs)
+        with torch.no_grad():
+            self._state = self._reset_rows(mask, seeds)
+            observation, info, action_mask = self.core.observe(self._state, self.params)
+        if action_mask is not None:
+            info = {**info, "action_mask": action_mask}
+        fresh = Freshener(storages(self._state, self.params))
+        observation, info = fresh(observation), fresh(dict(info))
+        if mask is not None and not bool(mask.all()):
+            info = masked(info, mask)
+        return self._give(observation), self._give(info)
+
+    def _reset_rows(self, mask: torch.Tensor | None, seeds: list[int | None]) -> EngineState:
+        first = self._state is None
+        if first and mask is not None and not bool(mask.all()):
+            raise UsageError(
+                "a partial reset before the first full one", expected="reset() of all rows first",
+                found="options['reset_mask'] with False in it", where="reset(options=...)",
+            )
+        rows = range(self.num_envs) if mask is None else mask.nonzero().flatten().tolist()
+        reseeded = [False] * self.num_envs
+        new_seeds = list(self._seeds) if not first else [0] * self.num_envs
+        for row in rows:
+            given = seeds[row]
+            reseeded[row] = first or given is not None
+            if reseeded[row]:
+                new_seeds[row] = entropy() if given is None else given
+        seed_words = split_seed(new_seeds).to(self.device)
+        chosen = torch.ones(self.num_envs, dtype=torch.bool) if mask is None else mask
+        chosen = chosen.to(self.device)
+        if self._state is None:
+            episode = torch.zeros(self.num_envs, dtype=torch.int32, device=self.device)
+            state = self.core.fresh(seed_words, episode, self.params)
+        else:
+            anew = torch.tensor(reseeded, device=self.device)
+            episode = torch.where(anew, torch.zeros_like(self._state.episode), self._state.episode + 1)
+            state = self.core.reset(self._state, chosen, seed_words, episode, self.params)
+        self._seeds = new_seeds
+        now = torch.full((self.num_envs,), time.perf_counter(), dtype=torch.float64, device=self.device)
+        self._began = now if self._began is None else torch.where(chosen, now, self._began)
+        return state
+
+    # --- step ------------------------------------------------------------------------------------------------
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step every row.
+
+        Args:
+            actions: `[N, ...]` as a tensor, array or list (a dict of them for a Dict space); any integer width for
+                integer spaces, any float width for float ones. Never edited, never kept.
+
+        Returns:
+            (observations, rewards, terminations, truncations, infos), all fresh.
+
+        Raises:
+            ClosedError: after close().
+            gymnasium.error.ResetNeeded: before the first reset; in DISABLED mode, when an ended row is stepped.
+            ActionError: wrong shape or dtype, or (on the CPU at once, on an accelerator at the next call that waits
+                for it) a value outside the space. Nothing was stepped.
+        """
+        self._check_open()
+        if self._state is None:
+            raise gym.error.ResetNeeded("call reset() before step()")
+        with torch.no_grad():
+            action = to_tensors(self.schema.action, actions, self.num_envs, self.device)
+            if self.autoreset_mode == AutoresetMode.DISABLED:
+                self._check_not_ended(self._state)
+            before = self._state
+            state, out = self._step(before, action, self.params)
+            self._refuse_illegal(out.illegal, action)
+            self._state = state
+            out = fresh_step(state, out, (action, self.params, before))
+            info = self._info(before, out)
+        return (
+            self._give(out.observation),
+            self._give(out.reward),
+            self._give(out.terminated),
+            self._give(out.truncated),
+            info,
+        )
+
+    def _check_not_ended(self, state: EngineState) -> None:
+        if self.device.type == "cpu" and bool(state.ended.any()):
+            rows = state.ended.nonzero().flatten().tolist()
+            raise gym.error.ResetNeeded(
+                f"rows {rows[:8]} have ended and must be reset before they are stepped (autoreset is disabled): "
+                "call reset(options={'reset_mask': ...})"
+            )
+
+    def _refuse_illegal(self, illegal: torch.Tensor, action: Any) -> None:
+        if self.device.type == "cpu":
+            if bool(illegal.any()):
+                rows = illegal.nonzero().flatten().tolist()
+                raise outside_error(self.schema.action, rows, _row_values(action, rows[0]))
+            return
+        # No waiting here: held rows lose nothing, and the next call that synchronises reports them.
+        self._illegal = illegal if self._illegal is None else self._illegal | illegal
+
+    def check_actions(self) -> None:
+        """On an accelerator: wait, and raise `ActionError` if any action since the last check was illegal.
+
+        Every call that reads the device (state_dict, render, NumPy output, close) makes this check too.
+        """
+        pending, self._illegal = self._illegal, None
+        if pending is not None and bool(pending.any()):
+            raise outside_error(self.schema.action, pending.nonzero().flatten().tolist(), "a value outside")
+
+    def _info(self, before: EngineState, out: StepOut) -> dict[str, Any]:
+        info: dict[str, Any] = dict(out.info)
+        if out.action_mask is not None:
+            info["action_mask"] = out.action_mask
+        if out.reset_rows is not None:
+            info["autoreset"] = out.reset_rows
+        ended = out.terminated | out.truncated
+        if self.output == "torch":
+            if out.final_observation is not None:
+                info["final_obs"], info["_final_obs"] = out.final_observation, ended
+                info["final_info"], info["_final_info"] = out.final_info, ended.clone()
+            if self.episode_statistics:
+                info["episode"], info["_episode"] = self._episode(out, ended), ended.clone()
+            return info
+        self.check_actions()
+        info = to_numpy(info)
+        done = to_numpy(ended)
+        if out.final_observation is not None and done.any():
+            info["final_obs"], info["_final_obs"] = rows_to_objects(to_numpy(out.final_observation), done), done.copy()
+            info["final_info"], info["_final_info"] = masked(to_numpy(out.final_info), done), done.copy()
+        episode = self._episode(out, ended) if self.episode_statistics else None
+        if episode is not None and done.any():
+            info["episode"], info["_episode"] = to_numpy(episode), done.copy()
+        return info
+
+    def _episode(self, out: StepOut, ended: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return, length and wall time of the episodes that ended in this step; zeros in the other rows."""
+        assert self._began is not None
+        now = time.perf_counter()
+        seconds = now - self._began
+        restarted = ended if out.reset_rows is None else out.reset_rows
+        self._began = torch.where(restarted, torch.full_like(self._began, now), self._began)
+        zero = torch.zeros_like(seconds)
+        return {
+            "r": torch.where(ended, out.episode_return, zero),
+            "l": torch.where(ended, out.episode_length, torch.zeros_like(out.episode_length)),
+            "t": torch.where(ended, seconds, zero),
+        }
+
+    def _give(self, value: Any) -> Any:
+        return to_numpy(value) if self.output == "numpy" else value
+
+    # --- the pure functions, for people who compile or capture their own loop ----------------------------------
+
+    def functional(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """`(reset, step)` as pure functions of tensors, for a loop of one's own (compiled, captured, differentiated).
+
+        reset(seed int32 [N, 2], episode int32 [N], params) -> EngineState
+        step(state, action [N, ...], params) -> (EngineState, StepOut)
+
+        `simulacrum.rng.batched.split_seed` makes the seed words, `env.params` is a params struct, and the autoreset
+        mode is this env's.
+        """
+        return self.core.fresh, self._pure_step
+
+    # --- state in and out --------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> EngineState:
+        """The current engine state (do not edit). `gymnasium.error.ResetNeeded` before the first reset."""
+        if self._state is None:
+            raise gym.error.ResetNeeded("call reset() first")
+        return self._state
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that the future depends on: restoring it restores every later bit, draws included."""
+        self._check_open()
+        self.check_actions()
+        return snapshot.save(self)
+
+    def load_state_dict(self, data: Mapping[str, Any]) -> None:
+        """Restore what `state_dict` gave. `StateError` names what does not fit; nothing is changed then."""
+        self._check_open()
+        snapshot.restore(self, data)
+
+    def fork(self, rows: Sequence[int] | torch.Tensor) -> SimulacrumVectorEnv:
+        """A new env whose row j goes on exactly as row `rows[j]` of this one would. Rows may repeat."""
+        self._check_open()
+        return snapshot.fork(self, rows)
+
+    def load_states(self, states: Sequence[Mapping[str, Any]], *, t: int | Sequence[int] = 0) -> Any:
+        """Put row i into the JSON state `states[i]` after `t` steps of its episode; returns the observations."""
+        self._check_open()
+        snapshot.load_env_states(self, states, t)
+        observation, _, _ = self.core.observe(self.state, self.params)
+        return self._give(Freshener(storages(self._state, self.params))(observation))
+
+    def dump_states(self) -> list[dict[str, Any]]:
+        """The environment state of every row as JSON dicts (the inverse of `load_states`)."""
+        return snapshot.dump_env_states(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return snapshot.rebuild, snapshot.reduced(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SimulacrumVectorEnv:
+        return snapshot.rebuild(*snapshot.reduced(self))
+
+    # --- Gymnasium's conventions ---------------------------------------------------------------------------------
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]  # one seed a row, as SyncVectorEnv gives
+        """The seed of each row."""
+        if self._state is None:
+            self.reset()
+        return tuple(self._seeds)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A tuple of N frames: uint8 `[H, W, 3]` arrays for "rgb_array", strings for "ansi"; None without a mode."""
+        self._check_open()
+        self.check_actions()
+        return rendering.frames(self)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What `name` gives for each row, as a tuple of N: a parameter, a method's result, or an attribute."""
+        return rendering.call(self, name, *args, **kwargs)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """`call(name)`."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set a parameter (or another public attribute), one value for all rows or a list of N.
+
+        Raises:
+            UsageError: (a ValueError) a list of another length, or a value outside the parameter's bounds.
+        """
+        rendering.set_attr(self, name, values)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let go of the state; called once by `close()`."""
+        self._state, self._began, self._illegal = None, None, None
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedError(
+                "this environment was closed", expected="an open environment", where=repr(self),
+                next_step="make a new one with gymnasium.make_vec",
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"SimulacrumVectorEnv({self.package.name}, num_envs={self.num_envs}, "
+            f"autoreset_mode={self.autoreset_mode.name}, device={self.device}, output={self.output}, form={self.form})"
+        )
+
+
+def _row_values(action: Any, row: int) -> Any:
+    if isinstance(action, dict):
+        return {name: value[row].tolist() for name, value in action.items()}
+    return action[row].tolist()
+
+
+__all__ = ["FROM_SCHEMA", "ActionError", "SimulacrumVectorEnv"]
