@@ -1,1 +1,1 @@
-"""WHAT an environment says it is: spec.md, schema.json, the folder that holds them, and its digest. No torch."""
+"""WHAT an environment says it is: spec.md, schema.json, their folder and its digest. No torch in here."""

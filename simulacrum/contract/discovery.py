@@ -1,8 +1,7 @@
-"""Where environment packages can be: the built-in folder, entry points, paths. Nothing of theirs is imported."""
+"""Where environment packages can be: the built-in folder, entry points, paths. Nothing found is imported."""
 
 from __future__ import annotations
 
-import importlib.machinery
 import importlib.metadata
 import importlib.util
 import os
@@ -21,7 +20,7 @@ MARKS = ("schema.json", "spec.md", "reference.py", "fast.py")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A folder that means to be a package; `folder` is None for an entry point that leads nowhere (see `error`)."""
+    """A folder that means to be a package; `folder` is None where there is none, and `error` says why."""
 
     name: str
     origin: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Union
+from typing import TypeAlias, Union
 
 from simulacrum.errors import SchemaError
 
-# A bound is one number for all elements, a nested tuple with the field's shape, or None where there is no bound.
-Number = Union[int, float]
-Bound = Union[int, float, "tuple[Bound, ...]", None]
+Number: TypeAlias = "int | float"
+# One number for all elements, a nested tuple with the field's shape, or None where there is no bound.
+Bound: TypeAlias = Union[int, float, "tuple[Bound, ...]", None]
 
 INTEGER_RANGES: dict[str, tuple[int, int]] = {
     "int8": (-(2**7), 2**7 - 1),
@@ -53,10 +53,11 @@ class Tolerance:
 class Field:
     """One tensor that the schema declares.
 
-    `path` is the field's address ("state.position", "observation"), `name` its last part. `shape` is that of one
-    instance; batched tensors carry `[N]` in front. `low` and `high` are inclusive, already rounded to `dtype`, and
-    either one number for all elements, a nested tuple with `shape`, or None. `space` is set on leaves of action and
-    observation only, `nvec` on MultiDiscrete only. `allow` holds those of "nan", "-0.0" and "inf" that may occur.
+    `path` is the field's address ("state.position", "observation"), `name` its last part. `shape` is that of
+    one instance; batched tensors carry `[N]` in front. `low` and `high` are inclusive, already rounded to
+    `dtype`, and either one number for all elements, a nested tuple with `shape`, or None. `space` is set on
+    leaves of action and observation only, `nvec` on MultiDiscrete only. `allow` holds those of "nan", "-0.0"
+    and "inf" that may occur.
     """
 
     path: str
@@ -96,8 +97,8 @@ class Field:
 class Group:
     """The fields of state, action, observation or info, in declared order.
 
-    `single` says that the group is one tensor and not a mapping; its only key is then the empty string. Iterating
-    gives `(key, Field)` pairs.
+    `single` says that the group is one tensor and not a mapping; its only key is then the empty string.
+    Iterating gives `(key, Field)` pairs.
     """
 
     name: str

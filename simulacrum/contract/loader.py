@@ -1,9 +1,9 @@
 """Importing the modules of an environment's folder under a name of their own, always from source.
 
-Each folder becomes the package `simulacrum_packages.NAME_HASH`, where HASH is made from the folder's path: two folders
-of the same name never meet, relative imports work, and nothing has to be on `sys.path`. Bytecode is neither read nor
-written. A `.pyc` is trusted by time and size, so an edit of equal length within the same second would run the old code
-while its new content is hashed; compiling these few small files each time costs milliseconds.
+Each folder becomes the package `simulacrum_packages.NAME_HASH`, where HASH is made from the folder's path:
+two folders of the same name never meet, relative imports work, and nothing has to be on `sys.path`. Bytecode
+is neither read nor written. A `.pyc` is trusted by time and size, so an edit of equal length within the same
+second would run the old code while its new content is hashed; compiling a few small files costs milliseconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A JSON value that knows where it stands, so that every complaint about it can name its file and its path."""
+"""A JSON value that knows where it stands, so that a complaint about it can name its file and its path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from simulacrum.errors import SchemaError
+from simulacrum.errors import SchemaError, SimulacrumError
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file, read strictly.
 
     Raises:
-        SchemaError: the file is missing, unreadable, not UTF-8, not JSON (line and column are named), repeats a key,
-            holds NaN or Infinity, or is not an object.
+        SchemaError: the file is missing, unreadable, not UTF-8, not JSON (line and column are named), repeats
+            a key, holds NaN or Infinity, or is not an object.
     """
     text = read_text(path, SchemaError)
     try:
@@ -166,11 +166,8 @@ def read_json(path: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def read_text(path: Path, kind: type[Exception]) -> str:
+def read_text(path: Path, kind: type[SimulacrumError]) -> str:
     """A UTF-8 file as text, without a byte order mark and with LF line ends; `kind` is raised on failure."""
-    from simulacrum.errors import SimulacrumError
-
-    assert issubclass(kind, SimulacrumError)
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulacrum.contract import discovery, loader
+from simulacrum.contract.declared import parse_id
 from simulacrum.contract.node import Node, read_json
-from simulacrum.contract.schema import Schema, load_schema, parse_id
+from simulacrum.contract.schema import Schema, load_schema
 from simulacrum.errors import ContractError, PackageError, UnknownEnvError, UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _BASES = {
 class EnvPackage:
     """An environment package. Cheap to make: schema, spec and modules are read at first use and then kept.
 
-    `name` is the middle of the id ("toywalk" of "simulacrum/toywalk-v0"), `folder` an absolute path, `origin` how the
-    package was found ("built-in", "entry point NAME", "path PATH").
+    `name` is the middle of the id ("toywalk" of "simulacrum/toywalk-v0"), `folder` an absolute path, `origin`
+    how the package was found ("built-in", "entry point NAME", "path PATH").
     """
 
     def __init__(self, name: str, env_id: str, folder: Path, origin: str) -> None:
@@ -179,8 +180,8 @@ class BrokenPackage:
 def find_packages(*paths: str | Path) -> list[EnvPackage | BrokenPackage]:
     """All packages: built-in ones, those of entry points, and those at or directly below `paths`.
 
-    A broken one never hides the others: it is listed as a BrokenPackage. A folder reached twice is listed once; a
-    second folder with an id that is already taken is broken.
+    A broken one never hides the others: it is listed as a BrokenPackage. A folder reached twice is listed
+    once; a second folder with an id that is already taken is broken.
     """
     found: list[EnvPackage | BrokenPackage] = []
     seen: dict[Path, None] = {}

@@ -1,35 +1,39 @@
-"""schema.json, read strictly: the single machine-readable source of fields, spaces, draws, parameters and time limit."""
+"""schema.json, read strictly: the one machine-readable source of fields, spaces, draws and limits."""
 
 from __future__ import annotations
 
-import keyword
-import math
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from simulacrum.contract.fields import DISTRIBUTIONS, PHASES, Draw, Field, Group, Param, elements
-from simulacrum.contract.leaf import parse_default, parse_leaf
+from simulacrum.contract.declared import check_name, parse_draws, parse_id, parse_params, parse_time_limit
+from simulacrum.contract.fields import Draw, Field, Group, Param, elements
+from simulacrum.contract.leaf import parse_leaf
 from simulacrum.contract.node import Node, read_json, show
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-ID_PATTERN = re.compile(
-    r"(?P<namespace>[A-Za-z0-9_-]+)/(?P<name>[A-Za-z][A-Za-z0-9_-]*)-v(?P<version>[0-9]+)"
-)
 
 _TOP = {
-    "$schema", "$id", "$comment", "title", "description", "type", "properties", "required", "additionalProperties",
-    "x-max-episode-steps", "x-draws", "x-params",
-}  # fmt: skip
+    "$schema",
+    "$id",
+    "$comment",
+    "title",
+    "description",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "x-max-episode-steps",
+    "x-draws",
+    "x-params",
+}
 _PARTS = ("state", "action", "observation", "reward", "info", "action_mask")
 _REQUIRED = _PARTS[:4]
 _OBJECT = {"type", "properties", "required", "additionalProperties", "description", "title", "$comment"}
-_DRAW = {"name", "phase", "distribution", "dtype", "count", "rule", "description"}
 # A method of the state struct, which a field of that name would hide.
 _TAKEN = {"replace"}
 
@@ -88,8 +92,8 @@ def load_schema(path: str | Path) -> Schema:
     """The Schema in a file.
 
     Raises:
-        SchemaError: the file is missing, unreadable or not JSON, or its content breaks a rule; the message names the
-            file and the JSON path.
+        SchemaError: the file is missing, unreadable or not JSON, or its content breaks a rule; the message
+            names the file and the JSON path.
     """
     return parse_schema(read_json(Path(path)), str(path))
 
@@ -122,24 +126,11 @@ def parse_schema(raw: dict[str, Any], where: str) -> Schema:
         reward=_reward(parts.child("reward")),
         info=_mapping(info, "info", minimum=0) if info else Group("info", {}),
         action_mask=_mask(parts, action),
-        draws=_draws(root),
-        params=_params(root),
-        max_episode_steps=_time_limit(root),
+        draws=parse_draws(root),
+        params=parse_params(root),
+        max_episode_steps=parse_time_limit(root),
         raw=raw,
     )
-
-
-def parse_id(node: Node) -> tuple[str, str]:
-    """The Gymnasium id and the environment's name in a schema's `$id`."""
-    match = ID_PATTERN.fullmatch(node.value) if isinstance(node.value, str) else None
-    if match is None:
-        node.fail(
-            "$id is not a Gymnasium id",
-            expected="NAMESPACE/NAME-vNUMBER, such as simulacrum/toywalk-v0",
-            found=show(node.value),
-            mend="write the id in that form",
-        )
-    return node.value, match["name"]
 
 
 def _identity(root: Node) -> tuple[str, str]:
@@ -178,10 +169,10 @@ def _check_top(root: Node) -> None:
 
 def _check_dialect(root: Node) -> None:
     """Hold the document, and each parameter, against the JSON Schema meta-schema."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
+    from jsonschema import Draft202012Validator, exceptions
 
-    meta = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    meta: Any = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    best_match: Callable[[Any], Any] = cast(Any, exceptions).best_match
     params = root.get("x-params")
     places = [root]
     if params and isinstance(params.value, dict):
@@ -189,10 +180,10 @@ def _check_dialect(root: Node) -> None:
     for place in places:
         error = best_match(meta.iter_errors(place.value))
         if error is not None:
-            path = place.path + "".join(
-                f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path
+            steps = "".join(
+                f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
             )
-            Node(error.instance, path, root.file).fail(
+            Node(error.instance, place.path + steps, root.file).fail(
                 f"this is not valid JSON Schema: {error.message}",
                 found=show(error.instance),
                 mend="see the JSON Schema 2020-12 meaning of that keyword",
@@ -229,7 +220,7 @@ def _mapping(node: Node, part: str, *, minimum: int, extra: frozenset[str] = fro
     fields: dict[str, Field] = {}
     properties = node.need("properties", "it holds the fields").as_object(f"the properties of {part}")
     for name, place in properties.entries():
-        _check_name(place, name, f"field of {part}")
+        check_name(place, name, f"field of {part}")
         fields[name] = parse_leaf(place, part, f"{part}.{name}", name)
     if len(fields) < minimum:
         properties.fail(
@@ -293,81 +284,3 @@ def _mask(parts: Node, action: Group) -> Field | None:
             mend="mend x-dtype, x-shape and the array",
         )
     return field
-
-
-def _draws(root: Node) -> tuple[Draw, ...]:
-    node = root.get("x-draws")
-    if node is None:
-        return ()
-    draws: dict[str, Draw] = {}
-    for place in node.as_array("x-draws").items():
-        place.as_object("a draw").only(_DRAW, "a draw")
-        draw = _draw(place)
-        if draw.name in draws:
-            place.child("name").fail("two draws have this name", found=draw.name, mend="rename one of them")
-        draws[draw.name] = draw
-    return tuple(draws.values())
-
-
-def _draw(node: Node) -> Draw:
-    name = node.need("name", "twins ask for a draw by name")
-    _check_name(name, name.as_text("the name of a draw"), "draw")
-    phase = node.need("phase", "a draw belongs to reset or to step").one_of(PHASES, "phase")
-    distribution = node.need("distribution", "it says what is drawn").one_of(DISTRIBUTIONS, "distribution")
-    dtype = node.need("dtype", "it says how many bits are drawn").one_of(
-        DISTRIBUTIONS[distribution], f"dtype of {distribution}"
-    )
-    if distribution == "permutation":
-        node.need("count", "a permutation has a length")
-    count = node.get("count")
-    rule = node.need("rule", "every draw is used by a rule of spec.md")
-    if not isinstance(rule.value, str) or not re.fullmatch(r"R[1-9][0-9]*", rule.value):
-        rule.fail(
-            "this is not a rule's number",
-            expected="R1, R2, ...",
-            found=show(rule.value),
-            mend="name the rule",
-        )
-    return Draw(
-        name=name.value,
-        phase=phase,
-        distribution=distribution,
-        dtype=dtype,
-        count=count.as_integer("count", low=1) if count else None,
-        rule=rule.value,
-        description=str(node.value.get("description", "")),
-    )
-
-
-def _params(root: Node) -> dict[str, Param]:
-    node = root.get("x-params")
-    if node is None:
-        return {}
-    params: dict[str, Param] = {}
-    for name, place in node.as_object("x-params").entries():
-        _check_name(place, name, "parameter")
-        field = parse_leaf(place, "x-params", f"params.{name}", name)
-        params[name] = Param(field, parse_default(place, field))
-    return params
-
-
-def _time_limit(root: Node) -> int | None:
-    node = root.get("x-max-episode-steps")
-    if node is None:
-        return None
-    steps = node.as_integer("x-max-episode-steps", low=1)
-    if steps > 2**31 - 1 or math.isnan(steps):
-        node.fail(
-            "the step counter has 32 bits", expected="below 2**31", found=steps, mend="leave the limit out"
-        )
-    return steps
-
-
-def _check_name(node: Node, name: str, what: str) -> None:
-    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        node.fail(
-            f"{name!r} cannot be the name of a {what}",
-            expected="a Python name without a leading underscore",
-            found=name,
-            mend="rename it",
-        )

@@ -29,14 +29,14 @@ def group_space(group: Group) -> spaces.Space[Any]:
 
 
 def field_space(field: Field) -> spaces.Space[Any]:
-    """The space of one leaf. A field without x-space (an info metric, say) gets the Box of its bounds."""
+    """The space of one leaf of action or observation."""
     if field.space == "Discrete":
         low, high = cast(int, field.low), cast(int, field.high)
         return cast("spaces.Space[Any]", spaces.Discrete(high - low + 1, start=low))
     if field.space == "MultiDiscrete":
         return spaces.MultiDiscrete(np.array(field.nvec, dtype=np.int64), dtype=np.int64)
     if field.space == "MultiBinary":
-        # A plain length for one dimension, as Gymnasium's own spaces compare: MultiBinary(3) is not MultiBinary([3]).
+        # Gymnasium holds MultiBinary(3) and MultiBinary([3]) for different; a plain length is the usual one.
         return spaces.MultiBinary(field.shape[0] if len(field.shape) == 1 else list(field.shape))
     dtype = np.dtype(field.dtype)
     return spaces.Box(
@@ -50,6 +50,6 @@ def field_space(field: Field) -> spaces.Space[Any]:
 def _filled(
     bound: Bound, shape: tuple[int, ...], dtype: np.dtype[Any], absent: float
 ) -> np.ndarray[Any, Any]:
-    if bound is None:
-        bound = absent if dtype.kind == "f" else int(dtype.kind == "b" and absent > 0)
-    return np.broadcast_to(np.array(bound, dtype=dtype), shape).copy()
+    filled: np.ndarray[Any, Any] = np.empty(shape, dtype)
+    filled[...] = absent if bound is None else bound
+    return filled

@@ -21,8 +21,8 @@ _SPECIAL: dict[str, list[float | str]] = {
 def validator_for(group: Group) -> Validator:
     """A validator of plain JSON values of `group`: Python ints, bools, floats and lists, exactly as declared.
 
-    Stricter than JSON Schema alone: 1.0 is no integer, true is no number, and NaN or an infinity passes only where
-    the field allows it.
+    Stricter than JSON Schema alone: 1.0 is no integer, true is no number, and NaN or an infinity passes only
+    where the field allows it.
     """
     return cast("Validator", _strict_validator()(group_schema(group)))
 
@@ -64,9 +64,12 @@ def _part(bound: Bound, index: int) -> Bound:
 def _scalar(field: Field, low: Bound, high: Bound) -> dict[str, Any]:
     kind = "boolean" if field.is_bool else "integer" if field.is_integer else "number"
     plain: dict[str, Any] = {"type": kind}
-    for keyword, bound in (("minimum", low), ("maximum", high)):
-        if isinstance(bound, (int, float)) and math.isfinite(bound):
-            plain[keyword] = bound
+    bounds = {"minimum": low, "maximum": high}
+    plain |= {
+        key: bound
+        for key, bound in bounds.items()
+        if isinstance(bound, (int, float)) and math.isfinite(bound)
+    }
     special = [value for name in ("nan", "inf") if name in field.allow for value in _SPECIAL[name]]
     if not special:
         return plain
@@ -77,8 +80,7 @@ def _scalar(field: Field, low: Bound, high: Bound) -> dict[str, Any]:
 
 
 def _strict_validator() -> Callable[[dict[str, Any]], object]:
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
+    from jsonschema import Draft202012Validator, validators
 
     def is_integer(_: object, value: object) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
@@ -92,4 +94,7 @@ def _strict_validator() -> Callable[[dict[str, Any]], object]:
     checker = Draft202012Validator.TYPE_CHECKER.redefine_many(
         {"integer": is_integer, "number": is_number, "nan": is_nan}
     )
-    return cast("Callable[[dict[str, Any]], object]", extend(Draft202012Validator, type_checker=checker))
+    return cast(
+        "Callable[[dict[str, Any]], object]",
+        cast(Any, validators).extend(Draft202012Validator, type_checker=checker),
+    )
