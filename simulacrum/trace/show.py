@@ -91,9 +91,8 @@ def configuration_text(record: Divergence) -> str:
     parts += [f"{name}={value}" for name, value in ran.params.items()]
     counts = record.counts
     if counts is not None:
-        parts.append(
-            f"{counts.rows_differing} of {counts.rows_compared} rows differ, fields: {counts.fields_differing}"
-        )
+        parts.append(f"{counts.rows_differing} of {counts.rows_compared} rows differ")
+        parts.append(f"{counts.fields_differing} fields differ")
         if counts.transitions_compared is not None:
             parts.append(f"{counts.transitions_compared} transitions compared")
     return ", ".join(parts)
