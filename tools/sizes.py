@@ -1,6 +1,6 @@
 """Print lines per file and the longest functions, and mark what is over the house's limits.
 
-The limits are a habit, not a gate: the list shows where reading gets hard. Only the standard library is needed.
+The limits are a habit, not a gate: the list shows where reading gets hard. Needs only the standard library.
 """
 
 from __future__ import annotations

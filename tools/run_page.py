@@ -1,0 +1,133 @@
+"""Run the ```python and ```bash blocks of a Markdown page, in order, in a fresh process and an empty folder.
+
+    python tools/run_page.py docs/quickstart.md
+
+Python blocks of a page share one namespace; bash blocks run under `bash -euo pipefail`; all share one working
+folder. A block is left out only by a comment on the line above it, with a reason:
+
+    <!-- not executed: it installs packages -->
+
+Exit codes: 0 all blocks ran, 1 a block failed, 2 the page cannot be read as meant.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w+-]*)")
+OPT_OUT = re.compile(r"^\s*<!--\s*not executed\b:?(?P<reason>.*?)-->\s*$")
+LANGUAGES = ("python", "bash")
+
+
+class PageError(Exception):
+    """The page's own marks are wrong: a fence that never closes, an opt-out without a reason."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block. `line` is where its code starts in the page, `reason` why it is left out."""
+
+    language: str
+    line: int
+    code: str
+    reason: str | None
+
+
+def parse(page: Path) -> list[Block]:
+    """Return the page's Python and bash blocks in order. Raises PageError."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        fence = FENCE.match(lines[at])
+        if fence is None:
+            at += 1
+            continue
+        closing = fence["ticks"]
+        end = next((n for n in range(at + 1, len(lines)) if lines[n].strip() == closing), None)
+        if end is None:
+            raise PageError(f"{page}:{at + 1}: this block is never closed")
+        if fence["language"] in LANGUAGES:
+            code = textwrap.dedent("\n".join(lines[at + 1 : end]))
+            blocks.append(Block(fence["language"], at + 2, code, opt_out(page, lines, at)))
+        at = end + 1
+    return blocks
+
+
+def opt_out(page: Path, lines: list[str], at: int) -> str | None:
+    """Return the reason given on the line above line index `at`, or None. Raises PageError if it is empty."""
+    found = OPT_OUT.match(lines[at - 1]) if at else None
+    if found is None:
+        return None
+    reason = found["reason"].strip()
+    if not reason:
+        raise PageError(f"{page}:{at}: say why: <!-- not executed: reason -->")
+    return reason
+
+
+def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
+    # Empty lines in front make a traceback name the page and the page's own line.
+    source = "\n" * (block.line - 1) + block.code
+    exec(compile(source, str(page), "exec"), namespace)
+
+
+def run_bash(block: Block) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = {**os.environ, "PATH": path}
+    subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], check=True, env=environment)
+
+
+def run(page: Path, block: Block, namespace: dict[str, Any]) -> bool:
+    """Run one block and return whether it came through; what went wrong is printed with the page's line."""
+    try:
+        if block.language == "python":
+            run_python(page, block, namespace)
+        else:
+            run_bash(block)
+    except subprocess.CalledProcessError as error:
+        print(f"{page}:{block.line}: this bash block exited with {error.returncode}", file=sys.stderr)
+        return False
+    except BaseException:
+        traceback.print_exc()
+        print(f"{page}:{block.line}: this Python block raised", file=sys.stderr)
+        return False
+    return True
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("usage: python tools/run_page.py PAGE.md", file=sys.stderr)
+        return 2
+    page = Path(arguments[0]).resolve()
+    try:
+        blocks = parse(page)
+    except (OSError, PageError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    ran = 0
+    with tempfile.TemporaryDirectory(prefix="page-") as folder:
+        os.chdir(folder)
+        for block in blocks:
+            if block.reason is not None:
+                print(f"{page.name}:{block.line}: not executed: {block.reason}", flush=True)
+                continue
+            if not run(page, block, namespace):
+                return 1
+            ran += 1
+        os.chdir(page.parent)
+    print(f"{page.name}: {ran} of {len(blocks)} blocks ran")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
