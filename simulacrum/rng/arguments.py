@@ -1,7 +1,7 @@
-"""Arguments of a draw that are plain numbers: checked, and rounded to the slot's dtype, the same for both twins.
+"""Arguments of a draw that are plain numbers: checked, and rounded to the slot's dtype, for both twins.
 
-Everything here is host arithmetic on Python floats whose results are exactly representable in the slot's dtype, so
-that handing them to a torch operation of that dtype rounds nothing a second time.
+Everything here is host arithmetic on Python floats whose results are exactly representable in the slot's
+dtype, so that handing them to a torch operation of that dtype rounds nothing a second time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RANGE = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
 class Bounds(NamedTuple):
-    """Bounds of a uniform draw: value = low + u * width, replaced by low where rounding made it reach high."""
+    """Bounds of a uniform draw: low + u * width, and low in its place where rounding made it reach high."""
 
     low: float
     high: float
@@ -37,16 +37,14 @@ class Span(NamedTuple):
 
 
 def rounded(value: Any, slot: Slot, name: str) -> float:
-    """`value` as a float of the slot's dtype, rounded once. Raises DrawError for what is no number, or not finite."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        try:
-            value = value.item()  # a NumPy scalar
-        except (AttributeError, ValueError, RuntimeError):
-            raise _bad(slot, f"{name} is not a number", "an int or a float", repr(value)) from None
-    if isinstance(value, int):
-        number = round32_integer(value) if slot.dtype == "float32" else float(value)
+    """`value` as a float of the slot's dtype, rounded once. Raises DrawError for what is no finite number."""
+    plain: Any = value.item() if hasattr(value, "item") else value  # NumPy scalars
+    if isinstance(plain, bool) or not isinstance(plain, (int, float)):
+        raise _bad(slot, f"{name} is not a number", "an int or a float", repr(value))
+    if slot.dtype == "float32":
+        number = round32_integer(plain) if isinstance(plain, int) else round32(float(plain))
     else:
-        number = round32(float(value)) if slot.dtype == "float32" else float(value)
+        number = float(plain)
     if not math.isfinite(number):
         raise _bad(slot, f"{name} is not finite in {slot.dtype}", "a finite number", value)
     return number
@@ -64,7 +62,7 @@ def uniform_bounds(low: Any, high: Any, slot: Slot) -> Bounds:
 
 
 def integer_span(low: Any, high: Any, slot: Slot) -> Span:
-    """Bounds of low..high-1. Raises DrawError when there is none, too many, or one that the dtype cannot hold."""
+    """Bounds of low..high-1. Raises DrawError where that is nothing, too much, or not in the dtype."""
     a, b = whole(low, slot, "low"), whole(high, slot, "high")
     size, most = b - a, MAX_SPAN[slot.dtype]
     least, top = _RANGE[slot.dtype]
@@ -102,9 +100,10 @@ def location_scale(mean: Any, std: Any, slot: Slot) -> tuple[float, float]:
 
 
 def cumulative(weights: Sequence[Any], slot: Slot) -> tuple[float, ...]:
-    """Sums of the first 1, 2, ... weights, each addition rounded. Raises DrawError for weights that choose nothing.
+    """Sums of the first 1, 2, ... weights, each addition rounded.
 
-    Weights need not sum to one. They must be finite, not negative, and their total normal and finite.
+    Weights need not sum to one. Raises DrawError unless all are finite and none negative, and unless their
+    total is finite and at least `SMALLEST`.
     """
     total, sums = 0.0, list[float]()
     for position, weight in enumerate(weights):

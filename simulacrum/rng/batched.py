@@ -1,4 +1,4 @@
-"""Draws for the batched twin: the same words and the same arithmetic as `scalar.py`, one row of a tensor per row."""
+"""Draws for the batched twin: the words and the arithmetic of `scalar.py`, for all rows at once."""
 
 from __future__ import annotations
 
@@ -14,16 +14,28 @@ from simulacrum.rng.layout import EPISODE_BLOCK, RESET_BLOCKS, Layout, Phase, Sl
 from simulacrum.rng.scalar import PARITY, ROTATIONS, ROUNDS, check_override
 from simulacrum.rng.scalar import split_seed as split_one_seed
 
+# Host arithmetic on numbers known when a step is traced: a compiler is to take its result as it stands.
+for _function in (
+    arguments.rounded,
+    arguments.whole,
+    arguments.uniform_bounds,
+    arguments.integer_span,
+    arguments.probability,
+    arguments.location_scale,
+    arguments.cumulative,
+):
+    torch.compiler.assume_constant_result(_function)  # pyright: ignore[reportUnknownMemberType] (untyped in torch)
+
 
 def threefry2x32(
     k0: Tensor, k1: Tensor, c0: Tensor, c1: Tensor | int, rounds: int = ROUNDS
 ) -> tuple[Tensor, Tensor]:
-    """The two words of each block. int32 tensors that broadcast with each other; fresh int32 tensors come back."""
+    """The two words of each block: fresh int32 tensors, from int32 tensors that broadcast with each other."""
     schedule = (k0, k1, k0 ^ k1 ^ PARITY)
     x0, x1 = c0 + k0, c1 + k1
     for number in range(rounds):
         turn = ROTATIONS[number % 8]
-        # A rotation is two halves that share no bit, so their sum is their union: one operation less in eager mode.
+        # A rotation is two halves that share no bit, so their sum is their union: one eager operation less.
         spill = (x1 >> 32 - turn).bitwise_and_((1 << turn) - 1)
         # In the first round the parts still have to broadcast; from then on each sum may reuse its memory.
         x0 = x0.add_(x1) if number else x0 + x1
@@ -48,16 +60,18 @@ def episode_key(seed: Tensor, episode: Tensor) -> Tensor:
 
 
 class BatchedDraw:
-    """The draws of N rows at one moment; each row gets what `ScalarDraw` gives for its key and t, bit for bit.
+    """The draws of N rows at one moment: for each row what `ScalarDraw` gives for its key and t, to the bit.
 
-    `key`: int32 [N, 2] from `episode_key`. `t`: int32 [N], steps taken before this step; zeros for reset draws.
-    All words of the phase come from one evaluation of the generator, at the first draw; every row draws, and a row
-    that does not need a value discards it. `ledger`: a dict that receives slot -> int64 [N, count * words], all
-    words of each slot asked for. `override`: {slot: value} returned instead, a number, [N] or [N, K].
+    `key`: int32 [N, 2] from `episode_key`. `t`: int32 [N], steps taken before this step; 0 for reset draws.
+    All words of the phase come from one evaluation of the generator, at the first draw; every row draws, and
+    a row that does not need a value discards it. `ledger`: a dict that receives, for each slot asked for,
+    all its words, int64 [N, count * words of one draw]. `override`: {slot: value} returned instead of
+    drawing, a number, [N] or [N, K]; overridden slots read no words, so the ledger has none of them.
 
     Methods give [N] for a slot without a count and for `index=k`, [N, K] for a slot of count K without index.
-    Arguments are numbers, or tensors [N] (also [N, K] where the result is). Numbers are checked as in the scalar
-    form; tensors are not, since that would wait for the device: `tensors.py` says what bad ones give.
+    Arguments are numbers, or tensors [N] ([N, K] too where the result has that shape). Numbers are checked as
+    in the scalar form; tensors are not, since that would wait for the device: `tensors.py` says what bad ones
+    give. Every method raises DrawError as the scalar form does. `used` is the set of slot names asked for.
     """
 
     def __init__(
@@ -75,9 +89,11 @@ class BatchedDraw:
         for name, tensor, shape in (("key", key, (rows, 2)), ("t", t, (rows,))):
             if tensor.dtype != torch.int32 or tensor.shape != shape:
                 found = f"{tensor.dtype} {tuple(tensor.shape)}"
-                raise DrawError(f"{name} has another form", expected=f"int32 {shape}", found=found, where=phase)
+                wanted, where = f"int32 {shape}", f"draws at {phase}"
+                raise DrawError(f"{name} has the wrong form", expected=wanted, found=found, where=where)
         self.used: set[str] = set()
-        self._layout, self._phase, self._key, self._t = layout, phase, key, t
+        self._phase: Phase = phase
+        self._layout, self._key, self._t = layout, key, t
         self._ledger, self._override = ledger, override or {}
         self._lanes: tuple[Tensor, Tensor] | None = None
         self._row_words: Tensor | None = None
@@ -175,7 +191,8 @@ class BatchedDraw:
             return arguments.whole(value, slot, name)
         if value.dtype.is_floating_point:
             where = f"slot {slot.name!r}"
-            raise DrawError(f"{name} is not of an integer type", found=value.dtype, expected="int", where=where)
+            message = f"{name} is a tensor of floats"
+            raise DrawError(message, expected="an integer dtype", found=value.dtype, where=where)
         return self._aligned(slot, value.to(torch.int64), index)
 
     def _aligned(self, slot: Slot, value: Tensor, index: int | None) -> Tensor:

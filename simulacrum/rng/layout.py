@@ -1,8 +1,8 @@
 """Which words a draw reads: the slots of an environment and their numbers, the same for both twins.
 
-Words of one phase ("reset" or "step") are numbered from 0 in the order in which its slots are declared. A slot of
-`count` K takes K times the words of one draw, side by side. Draws of two words begin at an even word, so that one
-block of the generator (two words) serves them. `docs/draws.md` has the whole address, from the seed to the word.
+Words of one phase ("reset" or "step") are numbered from 0 in the order in which its slots are declared. A
+slot of `count` K takes K times the words of one draw, side by side. Draws of two words begin at an even
+word, so that one block of the generator (two words) serves them. `docs/draws.md` has the whole address.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ WORDS: Mapping[str, Mapping[str, int]] = {
     "permutation": {"int32": 1},
 }
 
-# The second word of the counter says what a block is for. Step blocks count up from 0 and reset blocks from 2**31;
-# the constant below ("EPIS" in ASCII) marks the block that turns a row's seed and an episode's number into a key.
+# The second word of the counter says what a block is for. Step blocks count up from 0, reset blocks from
+# 2**31; the constant below ("EPIS" in ASCII) marks the block that makes a key of a seed and an episode.
 RESET_BLOCKS = 0x80000000
 EPISODE_BLOCK = 0x45504953
 # Far above any environment; it keeps step blocks below EPISODE_BLOCK and reset blocks below 2**32.
@@ -37,7 +37,7 @@ MAX_WORDS = 2**24
 
 @dataclass(frozen=True)
 class Slot:
-    """One declared draw. `dtype` is the resolution: for bernoulli and choice, of the uniform that is compared.
+    """One declared draw. `dtype` is that of the value; for bernoulli and choice, of the uniform they compare.
 
     `count` None: one value. `count` K: K values, addressed by index 0..K-1 (for a permutation: of K items).
     Raises DrawError for a phase, distribution, dtype or count that cannot be.
@@ -55,7 +55,8 @@ class Slot:
             raise DrawError("unknown phase of a draw", expected=PHASES, found=repr(self.phase), where=where)
         if self.distribution not in WORDS:
             known = ", ".join(WORDS)
-            raise DrawError("unknown distribution", expected=known, found=repr(self.distribution), where=where)
+            found = repr(self.distribution)
+            raise DrawError("unknown distribution", expected=known, found=found, where=where)
         known = WORDS[self.distribution]
         if self.dtype not in known:
             message = f"a {self.distribution} draw cannot have this dtype"
@@ -106,8 +107,10 @@ class Layout:
             if total > MAX_WORDS:
                 message = f"the {phase} draws need too many words"
                 raise DrawError(message, expected=f"at most {MAX_WORDS}", found=total, where="declared draws")
-        for name, value in (("slots", declared), ("_by_name", by_name), ("_offsets", offsets), ("_words", words)):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "slots", declared)
+        object.__setattr__(self, "_by_name", by_name)
+        object.__setattr__(self, "_offsets", offsets)
+        object.__setattr__(self, "_words", words)
 
     def offset(self, slot: Slot | str) -> int:
         """Number of the slot's first word within its phase."""
@@ -121,11 +124,11 @@ class Layout:
         """Blocks of two words that one evaluation of the phase needs."""
         return (self._words[phase] + 1) // 2
 
-    def names(self, phase: Phase) -> tuple[str, ...]:
+    def names(self, phase: str) -> tuple[str, ...]:
         """Names of the phase's slots, in order of declaration."""
         return tuple(slot.name for slot in self.slots if slot.phase == phase)
 
-    def lookup(self, phase: Phase, name: str, distribution: str) -> Slot:
+    def lookup(self, phase: str, name: str, distribution: str) -> Slot:
         """The slot of that name. Raises DrawError if it is not declared for this phase and distribution."""
         slot = self._by_name.get(name)
         if slot is None:
@@ -136,7 +139,7 @@ class Layout:
                 expected=f"one of the {phase} draws: {_listing(self.names(phase))}",
                 found=f"{name!r}, a {slot.phase} draw",
                 where=f"draws at {phase}",
-                next_step=f"declare a second slot with phase {phase!r} in x-draws of schema.json and in spec.md",
+                next_step=f"declare a second slot, of phase {phase!r}, in schema.json and in spec.md",
             )
         if slot.distribution != distribution:
             raise DrawError(
@@ -173,7 +176,7 @@ class Layout:
                 expected="no index",
                 found=f"index={index}",
                 where=where,
-                next_step="leave index out, or give the slot a count in x-draws of schema.json and in spec.md",
+                next_step="leave index out, or give the slot a count in schema.json and in spec.md",
             )
         if not 0 <= index < slot.count:
             message = f"index out of range for slot {slot.name!r}"

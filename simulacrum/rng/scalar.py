@@ -1,10 +1,10 @@
-"""Draws for the reference twin: plain Python integers in, plain Python numbers out. Needs neither torch nor NumPy."""
+"""Draws for the reference twin: plain Python integers in, plain Python numbers out; no torch, no NumPy."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from simulacrum.errors import DrawError
 from simulacrum.portable.scalar import Float32
@@ -20,7 +20,7 @@ _MASK = 0xFFFFFFFF
 
 
 def threefry2x32(key: Pair, counter: Pair, rounds: int = ROUNDS) -> Pair:
-    """The two words of one block: Threefry-2x32 of Salmon, Moraes, Dror and Shaw (2011). All ints are 0..2**32-1."""
+    """The two words of one block, by Threefry-2x32 (Salmon, Moraes, Dror, Shaw 2011). Ints 0..2**32-1."""
     schedule = (key[0], key[1], key[0] ^ key[1] ^ PARITY)
     x0, x1 = (counter[0] + key[0]) & _MASK, (counter[1] + key[1]) & _MASK
     for number in range(rounds):
@@ -53,16 +53,17 @@ def episode_key(seed: int, episode: int) -> Pair:
 
 
 class ScalarDraw:
-    """The draws of one row at one moment. A draw is a function of (key, phase, t, slot, index); order is nothing.
+    """The draws of one row at one moment, each a function of (key, phase, t, slot, index) alone.
 
     `key`: from `episode_key`. `t`: steps taken in the episode before this step; 0 for reset draws.
     `ledger`: a list that receives (slot, index, words) of every draw; index is None for slots without a count
-    and for permutations. `override`: {slot: value} returned instead of drawing (a sequence of values, or one value
-    for all indices, where the slot has a count); overridden slots read no words, so the ledger has none of them.
+    and for permutations. `override`: {slot: value} returned instead of drawing (where the slot has a count, a
+    sequence of values or one for all indices); overridden slots read no words, and the ledger has none.
 
-    Every method raises DrawError for an undeclared slot, another phase's slot, another distribution, an index the
-    slot does not have, and arguments without meaning. A slot with count K gives a tuple of K values when `index` is
-    left out. float32 slots give Float32, float64 slots float. `used` is the set of slot names asked for.
+    Every method raises DrawError for an undeclared slot, a slot of the other phase or of another
+    distribution, an index that the slot does not have, and arguments without meaning. A slot of count K gives
+    a tuple of K values when `index` is left out. float32 slots give Float32, float64 slots float. `used` is
+    the set of slot names asked for.
     """
 
     def __init__(
@@ -79,7 +80,8 @@ class ScalarDraw:
             raise DrawError("not a step number", expected="0..2**31-1", found=t, where=f"draws at {phase}")
         check_override(layout, phase, override)
         self.used: set[str] = set()
-        self._layout, self._phase, self._key, self._t = layout, phase, key, t
+        self._phase: Phase = phase
+        self._layout, self._key, self._t = layout, key, t
         self._ledger, self._override = ledger, override or {}
         self._blocks: dict[int, Pair] = {}
 
@@ -131,8 +133,8 @@ class ScalarDraw:
             return tuple(self._draw(slot, each, value) for each in range(slot.count))
         if slot.name in self._override:
             chosen = self._override[slot.name]
-            if index is not None and isinstance(chosen, (list, tuple)):
-                chosen = chosen[index]
+            if index is not None and isinstance(chosen, Sequence):
+                chosen = cast("Sequence[Any]", chosen)[index]
             return _typed(slot, chosen)
         return _typed(slot, value(self._words(slot, index, (index or 0) * slot.each, slot.each)))
 

@@ -1,9 +1,9 @@
-"""From words to values, a batch at a time. `values.py` is the same page for one value; both must give equal bits.
+"""From words to values, a batch at a time. `values.py` is the same page for one value; the bits are equal.
 
-Words are int32 tensors that hold unsigned 32-bit numbers: additions and products wrap, and a logical shift right is
-an arithmetic one followed by a mask. One-word draws are given (w,), two-word draws (w0, w1), each [N] or [N, K].
-Plain numbers were checked and rounded by `arguments`; tensors are only converted to the slot's dtype, since looking
-at their values would wait for the device. What a tensor out of range gives is said beside each function.
+Words are int32 tensors that hold unsigned 32-bit numbers: sums and products wrap, and a logical shift right
+is an arithmetic one followed by a mask. One-word draws are given (w,), two-word draws (w0, w1), each [N] or
+[N, K]. Plain numbers were checked and rounded by `arguments`; tensors are only converted to the slot's dtype,
+since looking at their values would wait for the device. What a tensor out of range gives is said below.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def choice(words: Words, sums: Sequence[Real]) -> Tensor:
     for edge in sums[:-1]:
         passed = target >= edge
         if isinstance(total, Tensor):
-            passed = passed & (edge < total)  # where u * total rounded up to total, stop at the last weight above 0
+            # Where u * total rounded up to total, this stops at the last weight above zero.
+            passed = passed & (edge < total)
         index = index + passed
     return index
 

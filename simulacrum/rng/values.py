@@ -23,7 +23,7 @@ def rounding(dtype: str) -> Rounding:
 
 
 def unit(words: Words) -> float:
-    """Uniform in [0, 1): 24 bits of one word, or 53 bits of two (27 of the first, 26 of the second). Exact."""
+    """Uniform in [0, 1): 24 bits of one word, or 53 of two (27 of the first, 26 of the second). Exact."""
     if len(words) == 1:
         return (words[0] >> 8) * 2.0**-24
     return ((words[0] >> 5) * 67108864.0 + (words[1] >> 6)) * 2.0**-53
@@ -36,7 +36,7 @@ def uniform(words: Words, bounds: Bounds, real: Rounding) -> float:
 
 
 def integers(words: Words, span: Span) -> int:
-    """low + (word * size >> 32), or with two words low + (word64 * size >> 64), the first word being the high half."""
+    """low + (word * size >> 32); with two words low + (word64 * size >> 64), the first on top."""
     number = 0
     for word in words:
         number = number << 32 | word
