@@ -1,0 +1,139 @@
+"""From an environment's folder to a Gymnasium id whose vector constructor is gated.
+
+`import simulacrum` registers every package that is installed; `register_envs(path)` adds those of any
+folder. What is registered is text and numbers only, so a spec survives JSON and another process. No argument
+turns the gate off.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+
+from simulacrum.contract.package import BrokenPackage, EnvPackage, find_packages, load_package, packages_at
+from simulacrum.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulacrum.engine.single import SimulacrumEnv
+    from simulacrum.engine.vector import SimulacrumVectorEnv
+
+SINGLE = "simulacrum.registry:make_single"
+VECTOR = "simulacrum.registry:make_vector"
+
+
+def register_envs(path: str | Path | None = None) -> list[str]:
+    """Register the installed packages, or those at `path`, with Gymnasium; returns their ids.
+
+    A path is a package's folder or a folder of such folders. Registering again is quiet, and a path takes an
+    id over from a package found before. A broken installed package never stops the others: its id is
+    registered too, and making it raises what is wrong; `simulacrum list` shows it.
+
+    Raises:
+        PackageError, SchemaError: (with a `path` only) there is no package there, or it is broken.
+    """
+    ids: list[str] = []
+    for package in find_packages() if path is None else packages_at(path):
+        if isinstance(package, BrokenPackage):
+            if path is not None:
+                raise package.error
+            if package.folder is not None:
+                _register(f"simulacrum/{package.folder.name}-v0", str(package.folder), None, replace=False)
+            continue
+        by_name = not package.origin.startswith("path")
+        source = package.env_id if by_name else str(package.folder)
+        _register(package.env_id, source, _declared_limit(package), replace=path is not None)
+        ids.append(package.env_id)
+    return ids
+
+
+def make_single(
+    package: EnvPackage | str | Path, render_mode: str | None = None, **kwargs: Any
+) -> SimulacrumEnv:
+    """The reference twin as a `gymnasium.Env`: what `gymnasium.make` calls. It needs no gate, it is the
+        reference.
+
+    Raises:
+        UsageError: a keyword that `SimulacrumEnv` does not have; the nearest one is named.
+        UnknownEnvError, ContractError: there is no such package, or it is broken.
+    """
+    from simulacrum.engine.single import SimulacrumEnv
+
+    _check_keywords(SimulacrumEnv, kwargs)
+    return SimulacrumEnv(_package(package), render_mode=render_mode, **kwargs)
+
+
+def make_vector(package: EnvPackage | str | Path, num_envs: int = 1, **kwargs: Any) -> SimulacrumVectorEnv:
+    """The batched twin, behind the gate: what `gymnasium.make_vec` calls. Keywords as of
+        `SimulacrumVectorEnv`.
+
+    The gate is asked about what will be built: where a compiled form falls back to eager for want of a
+    compiler, the eager form must be validated.
+
+    Raises:
+        GateError: no passing, full, fresh report for this configuration; names the cause and the mending
+            command.
+        UsageError: a keyword that `SimulacrumVectorEnv` does not have; the nearest one is named.
+        DeviceError: the device is not there.
+        UnknownEnvError, ContractError: there is no such package, or it is broken.
+    """
+    from simulacrum.attest.gate import require_fresh_report, wanted_configuration
+    from simulacrum.engine.forms import resolve_form
+    from simulacrum.engine.modes import check_device
+    from simulacrum.engine.vector import SimulacrumVectorEnv
+
+    _check_keywords(SimulacrumVectorEnv, kwargs)
+    found = _package(package)
+    device = check_device(kwargs.get("device", "cpu"))
+    form = resolve_form(kwargs.get("compile", False), device, warn=False)
+    wanted = wanted_configuration(device=device, compile=form, params=kwargs.get("params"))
+    require_fresh_report(found, configuration=wanted)
+    env = SimulacrumVectorEnv(found, num_envs, **kwargs)
+    env.factory = make_vector  # a copy of it, in this process or another, comes through the gate as well
+    return env
+
+
+def _package(package: EnvPackage | str | Path) -> EnvPackage:
+    return package if isinstance(package, EnvPackage) else load_package(package)
+
+
+def _register(env_id: str, source: str, limit: int | None, *, replace: bool) -> None:
+    known = gymnasium.registry.get(env_id)
+    kwargs = {"package": source}
+    if known is not None:
+        ours = known.vector_entry_point == VECTOR
+        same = ours and known.kwargs == kwargs and known.max_episode_steps == limit
+        if same or not replace:
+            return
+        del gymnasium.registry[env_id]  # or Gymnasium warns of what was asked for on purpose
+    gymnasium.register(  # pyright: ignore[reportUnknownMemberType]  # Gymnasium leaves its `dict` bare
+        env_id, entry_point=SINGLE, vector_entry_point=VECTOR, max_episode_steps=limit, kwargs=kwargs
+    )
+
+
+def _declared_limit(package: EnvPackage) -> int | None:
+    """The schema's time limit, read without checking the rest: an import registers ids, it judges nobody."""
+    try:
+        raw: Mapping[str, Any] = json.loads((package.folder / "schema.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    limit = raw.get("x-max-episode-steps")
+    return limit if isinstance(limit, int) and limit > 0 else None
+
+
+def _check_keywords(kind: type[Any], given: Iterable[str]) -> None:
+    known = [name for name in inspect.signature(kind.__init__).parameters if name not in ("self", "package")]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise UsageError(
+                f"{kind.__name__} takes no keyword {name!r}",
+                expected=f"one of {', '.join(known)}",
+                found=name,
+                next_step=f"did you mean {near[0]!r}?" if near else "leave it out",
+            )
