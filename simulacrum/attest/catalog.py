@@ -89,7 +89,7 @@ CHECKS: tuple[CheckInfo, ...] = (
     CheckInfo(
         name="throughput",
         required="records",
-        claim="steps per second of both twins, observations and resets counted, same checksum as the differential",
+        claim="steps per second of both twins, resets and observations counted; differential's checksum",
         blind_spot="the speed of any other machine or of the policy beside the environment",
     ),
 )
