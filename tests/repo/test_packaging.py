@@ -12,9 +12,7 @@ import pytest
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    tomllib = pytest.importorskip(
-        "tomli", reason="Python 3.10 reads TOML through tomli, which pytest brings"
-    )
+    tomllib = pytest.importorskip("tomli", reason="Python 3.10 reads TOML through tomli, which pytest brings")
 
 
 @pytest.fixture(scope="module")
