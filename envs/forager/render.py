@@ -22,7 +22,7 @@ KINDS = ("s", "m", "L")
 BERRY = ((226, 84, 108), (150, 70, 168), (54, 82, 172))  # by kind
 BERRY_RADIUS = (5.0, 7.0, 9.5)  # by kind
 # Where things that share a cell stand: rows and columns of pixels from its middle.
-SPOTS = ((0, 0), (-11, -11), (11, 11), (-11, 11), (11, -11), (0, -13), (0, 13))
+SPOTS = ((0, 0), (-9, -9), (9, 9), (-9, 9), (9, -9), (0, -9), (0, 9))
 SHINE = (255, 255, 255)
 FUR, FUR_DARK, SNOUT, EYE = (184, 116, 66), (140, 84, 48), (240, 214, 180), (44, 36, 34)
 

@@ -1,7 +1,7 @@
-"""Scripted policies of toywalk. Each interval is the exact expectation plus and minus five standard errors.
+"""Scripted policies of toywalk. Each interval is the exact expectation plus and minus 5 standard errors.
 
-Expectation and standard deviation follow from the spec by dynamic programming over `t` and `position`: they are
-4.7500 and 2.577 for always_right, -44.2041 and 23.350 for dither. tests/envs/test_toywalk_probes.py computes them.
+Expectation and standard deviation follow from the spec by dynamic programming over `t` and `position`. They
+are computed in tests/envs/test_toywalk_probes.py, which holds the intervals to them.
 """
 
 from __future__ import annotations

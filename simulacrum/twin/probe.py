@@ -12,8 +12,8 @@ class Probe:
     """One scripted policy and the interval its mean return must lie in.
 
     name: a short name, unique in the package.
-    act: `(observation, state, t) -> action` on scalars in the reference's form: observation and state of Python
-        scalars and nested tuples, `t` the steps taken in the episode. A function of its arguments alone.
+    act: `(observation, state, t) -> action` on scalars in the reference's form: observation and state made of
+        Python scalars and nested tuples, `t` the steps taken so far. A function of its arguments alone.
     low, high: the mean return over the episodes lies in [low, high], both included.
     episodes: over how many episodes the mean is taken: episode 0 of the rows seeded `seed`, `seed + 1`, ...
     why: where the interval comes from: a computation, or a measurement with its size.
