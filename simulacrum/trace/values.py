@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from simulacrum.contract.fields import Field, Group
 
 _FLOATS = {"float32": ("<f", "<I", 8, 0x7FC00000), "float64": ("<d", "<Q", 16, 0x7FF8000000000000)}
+_WHOLE = {**INTEGER_RANGES, "uint32": (0, 2**32 - 1)}  # words of draws are uint32
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
@@ -54,8 +55,8 @@ def bits_of(value: Any, dtype: str) -> str | None:
     the value is none of that dtype."""
     if dtype == "bool":
         return f"0x{int(value):02x}" if isinstance(value, bool) else None
-    if dtype in INTEGER_RANGES:
-        low, high = INTEGER_RANGES[dtype]
+    if dtype in _WHOLE:
+        low, high = _WHOLE[dtype]
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             return None
         width = int(dtype.lstrip("uint"))
