@@ -75,7 +75,8 @@ def parse_nested(node: Node, dtype: str, shape: tuple[int, ...], absent: float) 
         if node.value is None and dtype in FLOAT_DTYPES:
             return absent
         return parse_number(node, dtype)
-    if not isinstance(node.value, list) or len(cast("list[Any]", node.value)) != shape[0]:
+    value: object = node.value
+    if not isinstance(value, list) or len(cast("list[Any]", value)) != shape[0]:
         node.fail(
             "per-element values do not have the field's shape",
             expected=f"a list of {shape[0]}",

@@ -16,12 +16,14 @@ from simulacrum.contract.node import Node, read_json
 from simulacrum.contract.schema import Schema, load_schema
 from simulacrum.errors import ContractError, PackageError, UnknownEnvError, UsageError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # this room must not import the twins' at run time
     from simulacrum.contract.spec import Spec
+    from simulacrum.twin.batched import BatchedEnv
+    from simulacrum.twin.reference import ReferenceEnv
 
 REQUIRED_FILES = ("spec.md", "schema.json", "reference.py", "fast.py")
 OPTIONAL_MODULES = ("probes", "render", "kernel")
-# The bases of the twins, by name: this room must not import theirs.
+# The bases of the twins, by name.
 _BASES = {
     "reference": ("simulacrum.twin.reference", "ReferenceEnv"),
     "fast": ("simulacrum.twin.batched", "BatchedEnv"),
@@ -121,11 +123,11 @@ class EnvPackage:
             )
         return leaves[0]
 
-    def reference(self) -> Any:
+    def reference(self) -> ReferenceEnv:
         """A new instance of the reference twin (a `ReferenceEnv`). Raises PackageError."""
         return self._build("reference")
 
-    def fast(self) -> Any:
+    def fast(self) -> BatchedEnv:
         """A new instance of the batched twin (a `BatchedEnv`). Raises PackageError. Imports torch."""
         return self._build("fast")
 

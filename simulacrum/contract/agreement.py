@@ -1,0 +1,68 @@
+"""Do spec.md, schema.json and the code of a package say the same? Nothing but `__init__.py` is run to find out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from simulacrum.contract import code_rules
+from simulacrum.contract.imports import TWINS, check_imports
+from simulacrum.contract.package import EnvPackage
+from simulacrum.contract.problem import Problem, from_error
+from simulacrum.contract.source import Source, read_source
+from simulacrum.contract.tables import check_tables
+from simulacrum.errors import AgreementError, ContractError
+
+__all__ = ["Problem", "check_agreement", "require_agreement"]
+
+Read = TypeVar("Read")
+
+
+def check_agreement(package: EnvPackage) -> list[Problem]:
+    """Every contradiction inside the package; an empty list where there is none.
+
+    A file that cannot be read is a problem like any other, and what the remaining files say is still compared.
+    """
+    problems: list[Problem] = []
+    folder = package.folder
+
+    def attempt(file: str, read: Callable[[], Read]) -> Read | None:
+        try:
+            return read()
+        except ContractError as error:
+            problems.append(from_error(error, folder, file))
+            return None
+
+    spec = attempt("spec.md", lambda: package.spec)
+    schema = attempt("schema.json", lambda: package.schema)
+    sources: dict[str, Source] = {}
+    for twin in TWINS:
+        # A twin that cannot be read is reported by check_imports below.
+        try:
+            sources[twin] = read_source(folder / f"{twin}.py")
+        except ContractError:
+            continue
+    if spec and schema:
+        problems += check_tables(spec, schema)
+    if spec:
+        problems += code_rules.check_rule_references(spec, schema)
+        problems += code_rules.check_rule_tags(spec, sources)
+        problems += code_rules.check_invariants(spec, sources)
+    problems += code_rules.check_constants(package, spec)
+    if schema:
+        problems += code_rules.check_methods(schema, sources)
+        problems += code_rules.check_draw_calls(schema, folder, sources)
+    problems += check_imports(folder)
+    return list(dict.fromkeys(problems))
+
+
+def require_agreement(package: EnvPackage) -> None:
+    """Raise AgreementError with every problem, one a line, unless there is none."""
+    problems = check_agreement(package)
+    if problems:
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        raise AgreementError(
+            f"{package.name}: {len(problems)} contradiction(s) between spec.md, schema.json and code\n{lines}",
+            where=package.folder,
+            next_step=f"mend these, then run `simulacrum validate {package.name}`",
+        )
