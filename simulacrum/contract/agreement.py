@@ -1,11 +1,14 @@
-"""Do spec.md, schema.json and the code of a package say the same? Nothing but `__init__.py` is run to find out."""
+"""Do spec.md, schema.json and the code of a package say the same? Only `__init__.py` is run to find out."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
-from simulacrum.contract import code_rules
+from simulacrum.contract import rule_checks
+from simulacrum.contract.code_checks import check_draw_calls, check_methods
+from simulacrum.contract.constant_checks import check_constants
 from simulacrum.contract.imports import TWINS, check_imports
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.problem import Problem, from_error
@@ -37,21 +40,18 @@ def check_agreement(package: EnvPackage) -> list[Problem]:
     schema = attempt("schema.json", lambda: package.schema)
     sources: dict[str, Source] = {}
     for twin in TWINS:
-        # A twin that cannot be read is reported by check_imports below.
-        try:
+        with contextlib.suppress(ContractError):  # check_imports below reports a twin that cannot be read
             sources[twin] = read_source(folder / f"{twin}.py")
-        except ContractError:
-            continue
     if spec and schema:
         problems += check_tables(spec, schema)
     if spec:
-        problems += code_rules.check_rule_references(spec, schema)
-        problems += code_rules.check_rule_tags(spec, sources)
-        problems += code_rules.check_invariants(spec, sources)
-    problems += code_rules.check_constants(package, spec)
+        problems += rule_checks.check_rule_references(spec, schema)
+        problems += rule_checks.check_rule_tags(spec, sources)
+        problems += rule_checks.check_invariants(spec, sources)
+    problems += check_constants(package, spec)
     if schema:
-        problems += code_rules.check_methods(schema, sources)
-        problems += code_rules.check_draw_calls(schema, folder, sources)
+        problems += check_methods(schema, sources)
+        problems += check_draw_calls(schema, folder, sources)
     problems += check_imports(folder)
     return list(dict.fromkeys(problems))
 

@@ -65,6 +65,20 @@ def forget(package: str) -> None:
     importlib.invalidate_caches()
 
 
+def changed_files(package: str) -> list[str]:
+    """The files of the folder whose content is no longer what was imported, by file name."""
+    changed: list[str] = []
+    for name, module in list(sys.modules.items()):
+        mark = (
+            getattr(module, SOURCE_MARK, None) if name == package or name.startswith(package + ".") else None
+        )
+        if mark is not None and module.__file__ is not None:
+            file = Path(module.__file__)
+            if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != mark:
+                changed.append(file.name)
+    return sorted(changed)
+
+
 def import_error(error: Exception, folder: Path, module: str) -> PackageError:
     """A PackageError that says where in the folder the import of `module` failed, and why."""
     place = f"{folder / (module + '.py')}"
