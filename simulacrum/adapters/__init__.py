@@ -1,1 +1,1 @@
-"""A room of simulacrum."""
+"""Training libraries' own interfaces over a `SimulacrumVectorEnv`: one file a library, which it imports."""

@@ -1,0 +1,303 @@
+"""Stable-Baselines3's `VecEnv` over a `SimulacrumVectorEnv`.
+
+Stable-Baselines3 does not know Gymnasium's vector environments. Its own interface is NumPy, resets a row in
+the step that ends its episode, and finds the last observation of the old episode in that row's info. So this
+adapter serves SAME_STEP and nothing else, and copies nothing on the CPU: the arrays it hands out are the
+step's fresh tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn, cast
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import VecEnv
+
+from simulacrum.engine.vector import SimulacrumVectorEnv
+from simulacrum.errors import UsageError
+
+Indices = int | Iterable[int] | None
+
+_CHOSEN_HERE = {"vectorization_mode": "vector_entry_point", "autoreset_mode": "same_step", "output": "torch"}
+_WHOLE_BATCH = ("reset", "step", "close", "state_dict", "load_state_dict")
+
+
+def make_sb3(env_id: str, num_envs: int = 1, **kwargs: Any) -> SB3VecEnv:
+    """The environment `env_id` for Stable-Baselines3, built by `gymnasium.make_vec` and so behind the gate.
+
+    Args:
+        env_id: a Gymnasium id, such as "simulacrum/forager-v0".
+        num_envs: rows N.
+        kwargs: more for the environment: `device`, `compile`, `params`, `max_episode_steps`, `render_mode`.
+
+    Raises:
+        GateError: the environment has no fresh, passing report.
+        UsageError: an argument that this function decides itself (autoreset mode, output).
+    """
+    taken = sorted(set(kwargs) & set(_CHOSEN_HERE))
+    if taken:
+        raise UsageError(
+            f"make_sb3 decides {', '.join(taken)} itself",
+            expected=", ".join(f"{name}={_CHOSEN_HERE[name]!r}" for name in taken),
+            found=", ".join(f"{name}={kwargs[name]!r}" for name in taken),
+            where="make_sb3(...)",
+            next_step="leave it out",
+        )
+    env = gym.make_vec(env_id, num_envs=num_envs, **_CHOSEN_HERE, **kwargs)
+    return SB3VecEnv(env)
+
+
+class NoInfo(dict[str, Any]):
+    """An empty dict that stays empty: one object stands for the infos of all rows whose episode goes on.
+
+    A dict of its own for each row would cost more than the step itself. `copy()` gives an ordinary dict.
+    """
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise UsageError(
+            "this info is shared by all rows whose episode goes on and cannot be written",
+            expected="infos of ended rows, or a copy",
+            where="infos[row]",
+            next_step="infos[row] = {**infos[row], key: value}",
+        )
+
+    # One refusal for all of them; their overloads differ, and none of them returns.
+    __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = _refuse
+    update = setdefault = _refuse  # pyright: ignore[reportAssignmentType]
+
+
+NO_INFO = NoInfo()
+
+
+class SB3VecEnv(VecEnv):
+    """A `SimulacrumVectorEnv` as Stable-Baselines3 wants its environments.
+
+    `reset()` and `step()` give NumPy: observations `[N, ...]` (a dict of them for Dict spaces), rewards
+    float32 `[N]`, dones bool `[N]`, and a list of N infos. Where an episode ended, the observation is the
+    first of the next episode, and the info has
+
+    - "terminal_observation": the last observation of the old episode, one row with memory of its own;
+    - "TimeLimit.truncated": cut off and not terminated, which is when its value is bootstrapped;
+    - "episode": {"r", "l", "t"}, the return, the length and the wall time in seconds;
+    - the environment's own metrics for the last state.
+
+    The infos of all other rows are one shared empty dict that cannot be written. Editing what is returned
+    (PPO adds bootstrap values to the rewards in place) never reaches the environment.
+
+    Action masks, where the schema has them, come from `env_method("action_masks")`, one bool array a row.
+
+    Args:
+        env: the vector environment, in SAME_STEP mode and with torch output, and not wrapped.
+
+    Raises:
+        UsageError: another mode, NumPy output, or something else than a `SimulacrumVectorEnv`.
+    """
+
+    def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any]) -> None:
+        self.env = _checked(env)
+        self._actions: Any = None
+        self._action_mask: np.ndarray | None = None
+        # Neither library says what its spaces contain.
+        spaces = (env.single_observation_space, env.single_action_space)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        super().__init__(env.num_envs, *spaces)  # pyright: ignore[reportUnknownMemberType]
+
+    # --- stepping -------------------------------------------------------------------------------------------
+
+    def reset(self) -> Any:
+        """Start new episodes in all rows; the observations. Uses up what `seed` and `set_options` left."""
+        seeds, options = list(self._seeds), list(self._options)
+        self._reset_seeds()
+        self._reset_options()
+        if any(given != options[0] for given in options):
+            raise UsageError(
+                "the rows of one batch are reset with the same options",
+                expected="one dict for all rows",
+                found="different dicts",
+                where="set_options(...)",
+            )
+        observation, info = self.env.reset(
+            seed=None if all(seed is None for seed in seeds) else seeds, options=options[0] or None
+        )
+        host = _to_numpy(info)
+        self._action_mask = host.get("action_mask")
+        self.reset_infos = [
+            {name: value[row] for name, value in host.items()} for row in range(self.num_envs)
+        ]
+        self._actions = None
+        return _to_numpy(observation)
+
+    def step_async(self, actions: Any) -> None:
+        """Keep the actions `[N, ...]` for `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Step all rows: (observations, rewards float32 `[N]`, dones bool `[N]`, N infos).
+
+        Raises:
+            UsageError: no actions are waiting.
+            ActionError, ClosedError, gymnasium.error.ResetNeeded: as `SimulacrumVectorEnv.step` does.
+        """
+        actions, self._actions = self._actions, None
+        if actions is None:
+            raise UsageError(
+                "no actions are waiting", expected="step_async(actions) first", where="step_wait()"
+            )
+        observation, reward, terminated, truncated, info = self.env.step(actions)
+        done = terminated | truncated
+        infos: list[dict[str, Any]] = [NO_INFO] * self.num_envs
+        for row, ended_info in _ended(done, truncated & ~terminated, info):
+            infos[row] = ended_info
+        if "action_mask" in info:
+            self._action_mask = _to_numpy(info["action_mask"])
+        return _to_numpy(observation), _to_numpy(reward.to(torch.float32)), _to_numpy(done), infos
+
+    def close(self) -> None:
+        """Close the environment; a second call does nothing."""
+        self.env.close()
+
+    # --- rows by name ---------------------------------------------------------------------------------------
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """The attribute or parameter of that name of each chosen row. AttributeError where there is none."""
+        rows = self._rows(indices)
+        if attr_name == "action_masks" and self.env.schema.action_mask is not None:
+            return [self._masks for _ in rows]
+        attribute = getattr(self.env, attr_name, None)
+        if callable(attribute) and not attr_name.startswith("_"):
+            return [attribute for _ in rows]
+        values = self.env.get_attr(attr_name)
+        return [values[row] for row in rows]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set a parameter in the chosen rows, or an attribute of the whole batch (no `indices` then).
+
+        Raises:
+            UsageError: a value outside the parameter's bounds, or an attribute that rows cannot differ in.
+        """
+        values = [value] * self.num_envs
+        if indices is not None:
+            values = list(self.env.get_attr(attr_name))
+            for row in self._rows(indices):
+                values[row] = value
+        self.env.set_attr(attr_name, values)
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """What the method gives for each chosen row; "action_masks" gives bool arrays `[actions]`.
+
+        Raises:
+            UsageError: a method that moves the whole batch, such as "reset".
+            AttributeError: no method of that name.
+        """
+        rows = self._rows(indices)
+        if method_name in _WHOLE_BATCH:
+            raise UsageError(
+                f"{method_name!r} concerns all rows at once",
+                expected="a method of single rows",
+                found=method_name,
+                where="env_method(...)",
+                next_step=f"call it on the adapter, or on its `env`: .env.{method_name}(...)",
+            )
+        if method_name == "action_masks" and self.env.schema.action_mask is not None:
+            masks = self._masks()
+            return [masks[row] for row in rows]
+        values = self.env.call(method_name, *method_args, **method_kwargs)
+        return [values[row] for row in rows]
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Indices = None
+    ) -> list[bool]:
+        """False for every chosen row: there are no single environments that could be wrapped."""
+        return [False for _ in self._rows(indices)]
+
+    def get_images(self) -> Sequence[np.ndarray | None]:
+        """A uint8 frame `[H, W, 3]` for each row, or None for each where nothing is rendered."""
+        frames = self.env.render()
+        return [None] * self.num_envs if frames is None else list(frames)
+
+    def _masks(self) -> np.ndarray:
+        if self._action_mask is None:
+            raise gym.error.ResetNeeded("call reset() before asking for action masks")
+        return self._action_mask
+
+    def _rows(self, indices: Indices) -> list[int]:
+        rows = list(self._get_indices(indices))
+        outside = [row for row in rows if not 0 <= row < self.num_envs]
+        if outside:
+            raise UsageError(
+                "no such rows", expected=f"0 to {self.num_envs - 1}", found=outside, where="indices="
+            )
+        return rows
+
+
+def _checked(env: Any) -> SimulacrumVectorEnv:
+    if not isinstance(env, SimulacrumVectorEnv):
+        raise UsageError(
+            "the adapter goes around the environment itself",
+            expected="a SimulacrumVectorEnv, not wrapped",
+            found=type(env).__name__,
+            where="SB3VecEnv(env)",
+            next_step="make one with make_sb3(env_id, num_envs=...) and put VecEnv wrappers around that",
+        )
+    if env.autoreset_mode != AutoresetMode.SAME_STEP:
+        raise UsageError(
+            "Stable-Baselines3 resets a row in the step that ends its episode",
+            expected="autoreset_mode='same_step'",
+            found=f"autoreset_mode={env.autoreset_mode.name.lower()!r}",
+            where="SB3VecEnv(env)",
+            next_step="make the environment with make_sb3(env_id, num_envs=...), which chooses the mode",
+        )
+    if env.output != "torch":
+        raise UsageError(
+            "the adapter makes the arrays itself",
+            expected="output='torch'",
+            found=f"output={env.output!r}",
+            where="SB3VecEnv(env)",
+            next_step="leave `output` out",
+        )
+    return env
+
+
+def _ended(
+    done: torch.Tensor, cut_off: torch.Tensor, info: dict[str, Any]
+) -> Iterable[tuple[int, dict[str, Any]]]:
+    """(row, info) for each row whose episode ended. Only these rows travel to the host."""
+    rows = [int(row) for row in done.nonzero().flatten()]
+    if not rows:
+        return
+    place = torch.tensor(rows, device=done.device)
+    last = _to_numpy(_pick(info["final_obs"], place))
+    metrics = _to_numpy(_pick(info["final_info"], place))
+    episode = _to_numpy(_pick(info["episode"], place)) if "episode" in info else None
+    truncated = _to_numpy(cut_off[place])
+    for i, row in enumerate(rows):
+        entry: dict[str, Any] = {name: value[i] for name, value in metrics.items()}
+        entry["terminal_observation"] = _row(last, i)
+        entry["TimeLimit.truncated"] = bool(truncated[i])
+        if episode is not None:
+            entry["episode"] = {name: value[i].item() for name, value in episode.items()}
+        yield row, entry
+
+
+def _pick(value: Any, rows: torch.Tensor) -> Any:
+    return _map(lambda tensor: tensor[rows], value)
+
+
+def _row(value: Any, row: int) -> Any:
+    return _map(lambda array: array[row].copy(), value)
+
+
+def _to_numpy(value: Any) -> Any:
+    """Tensors as arrays on the host, without a copy where they live there; dicts stay dicts."""
+    return _map(lambda tensor: tensor.numpy(force=True), value)
+
+
+def _map(function: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _map(function, item) for key, item in cast("dict[str, Any]", value).items()}
+    return function(value)
