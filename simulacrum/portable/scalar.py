@@ -1,27 +1,39 @@
 """Portable numbers on scalars: plain Python, no NumPy and no torch.
 
-Each function takes a Python float (or int), a `Float32`, or a NumPy float scalar and answers in the same type,
-with the bits that `simulacrum.portable.tensor` gives for a tensor of that dtype.
+Each function takes a Python float (or int), a `Float32`, or a NumPy float scalar and answers in that type (float for
+an int), with the bits that `simulacrum.portable.tensor` gives for a tensor of that dtype. The float32 forms are
+computed in float64 and rounded once. Nothing raises for a special value: the answers are the infinities and NaN of
+IEEE 754, and a NaN always has the same (positive, quiet) bits. Where two arguments differ in type, a Python float or
+int takes the other's type.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
+from simulacrum.portable import double
 from simulacrum.portable.bits import bits32, bits64, from_bits32, from_bits64, round32, ulp_distance
 from simulacrum.portable.float32 import Float32
 
 __all__ = [
     "Float32",
+    "atan2",
     "bits32",
     "bits64",
+    "cos",
+    "exp",
     "from_bits32",
     "from_bits64",
+    "log",
     "ordered_sum",
+    "positive_zero",
+    "pow",
     "round32",
+    "sin",
     "sqrt",
+    "tan",
+    "tanh",
     "ulp_distance",
 ]
 
@@ -30,9 +42,47 @@ Number = TypeVar("Number", bound=Any)
 
 def sqrt(x: Number) -> Number:
     """The correctly rounded square root; NaN below zero, -0.0 for -0.0."""
-    if x < 0.0 or x != x:
-        return _as_type_of(x, math.nan)
-    return _as_type_of(x, math.sqrt(x))
+    return _unary(double.sqrt, x)
+
+
+def exp(x: Number) -> Number:
+    """e to the x."""
+    return _unary(double.exp, x)
+
+
+def log(x: Number) -> Number:
+    """The natural logarithm; -inf for either zero, NaN below zero."""
+    return _unary(double.log, x)
+
+
+def tanh(x: Number) -> Number:
+    """The hyperbolic tangent."""
+    return _unary(double.tanh, x)
+
+
+def sin(x: Number) -> Number:
+    """The sine of x in radians; NaN where |x| > 2**20."""
+    return _unary(double.sin, x)
+
+
+def cos(x: Number) -> Number:
+    """The cosine of x in radians; NaN where |x| > 2**20."""
+    return _unary(double.cos, x)
+
+
+def tan(x: Number) -> Number:
+    """The tangent of x in radians; NaN where |x| > 2**20."""
+    return _unary(double.tan, x)
+
+
+def atan2(y: Number, x: Number) -> Number:
+    """The angle of the point (x, y) in radians, -pi..pi, with the signed zeros and infinities of C's atan2."""
+    return _binary(double.atan2, y, x)
+
+
+def pow(x: Number, y: Number) -> Number:
+    """x to the y, with the special values of C's pow."""
+    return _binary(double.pow, x, y)
 
 
 def ordered_sum(values: Iterable[Number]) -> Number:
@@ -44,10 +94,45 @@ def ordered_sum(values: Iterable[Number]) -> Number:
     return total
 
 
-def _as_type_of(example: Any, value: float) -> Any:
-    kind: type[Any] = type(example)
-    if kind is float or isinstance(example, int):
-        return value
-    if kind is Float32 or kind.__name__ == "float32":
-        return kind(round32(value))
-    return kind(value)
+def positive_zero(x: Number) -> Number:
+    """x, with 0.0 in place of -0.0."""
+    return x if x != 0.0 else cast(Any, type(x))(0.0)
+
+
+def _unary(function: Callable[[float], float], x: Any) -> Any:
+    kind = _kind(x)
+    if kind is float:
+        return function(x)
+    value = function(float(x))
+    return kind(value if _is_double(kind) else round32(value))
+
+
+def _binary(function: Callable[[float, float], float], first: Any, second: Any) -> Any:
+    kind, other = _kind(first), _kind(second)
+    if kind is float:
+        kind = other
+    elif other is not float and other is not kind:
+        raise TypeError(f"both arguments must have one type, not {kind.__name__} and {other.__name__}")
+    if kind is float:
+        return function(first, second)
+    if _is_double(kind):
+        return kind(function(float(first), float(second)))
+    return kind(round32(function(round32(float(first)), round32(float(second)))))
+
+
+def _kind(x: Any) -> Any:
+    """The type of the answer for an argument: float for Python numbers, else the argument's own."""
+    kind: Any = cast(Any, type(x))
+    if kind is float or kind is Float32:
+        return kind
+    if kind is int or kind is bool:
+        return float
+    if kind.__module__ == "numpy" and kind.__name__ in ("float32", "float64"):
+        return kind
+    raise TypeError(
+        f"portable functions take a float, int, Float32, numpy.float32, numpy.float64 or a tensor, not {kind.__name__}"
+    )
+
+
+def _is_double(kind: Any) -> bool:
+    return kind.__name__ == "float64"
