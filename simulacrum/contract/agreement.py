@@ -24,7 +24,7 @@ Read = TypeVar("Read")
 def check_agreement(package: EnvPackage) -> list[Problem]:
     """Every contradiction inside the package; an empty list where there is none.
 
-    A file that cannot be read is a problem like any other, and what the remaining files say is still compared.
+    A file that cannot be read is a problem like any other; what the remaining files say is still compared.
     """
     problems: list[Problem] = []
     folder = package.folder
@@ -62,7 +62,7 @@ def require_agreement(package: EnvPackage) -> None:
     if problems:
         lines = "\n".join(f"  {problem}" for problem in problems)
         raise AgreementError(
-            f"{package.name}: {len(problems)} contradiction(s) between spec.md, schema.json and code\n{lines}",
+            f"{package.name} contradicts itself in {len(problems)} place(s)\n{lines}",
             where=package.folder,
             next_step=f"mend these, then run `simulacrum validate {package.name}`",
         )

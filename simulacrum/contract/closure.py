@@ -16,10 +16,11 @@ _STARTS = ("reference", "fast")
 def import_closure(package: str, folder: Path) -> dict[str, Path]:
     """Files outside `folder` that its twins depend on, by a name without a machine in it.
 
-    Import statements are followed wherever they stand, loaded or not, so that the answer does not depend on what ran
-    before. Where a module is loaded, what its globals come from is followed as well: that finds a helper imported by
-    path. Left out are Python's own files, installed distributions and simulacrum; the siblings of a package that is
-    itself installed are not. The module `mylib.rules` gets the name "mylib/rules.py".
+    Import statements are followed wherever they stand, loaded or not, so that the answer does not depend on
+    what ran before. Where a module is loaded, what its globals come from is followed as well: that finds a
+    helper imported by path. Left out are Python's own files, installed distributions and simulacrum; the
+    siblings of a package that is itself installed are not. The module `mylib.rules` gets the name
+    "mylib/rules.py".
     """
     home = _installed_home(folder)
     queue = [f"{package}.{twin}" for twin in _STARTS]
@@ -78,7 +79,7 @@ def _imported(name: str, file: Path) -> set[str]:
 def _used(name: str) -> set[str]:
     """The modules that a loaded module's globals are, or were made in.
 
-    A package's submodules are among its globals as soon as anybody has imported them, which says nothing about it.
+    Submodules are among a package's globals once anybody has imported them, which says nothing about it.
     """
     names: set[str] = set()
     for value in list(vars(sys.modules[name]).values()) if name in sys.modules else ():

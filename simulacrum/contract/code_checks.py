@@ -40,7 +40,7 @@ def check_methods(schema: Schema, sources: Mapping[str, Source]) -> Iterator[Pro
         for method, expected in wanted.items():
             if expected and method not in defined:
                 yield Problem(
-                    file, classes[0].lineno, method, f"schema.json declares {method}, {file} has no such method",
+                    file, classes[0].lineno, method, f"schema.json declares {method}, {file} has none",
                     f"write {method}, or remove it from schema.json",
                 )  # fmt: skip
             elif not expected and method in defined:
@@ -51,7 +51,7 @@ def check_methods(schema: Schema, sources: Mapping[str, Source]) -> Iterator[Pro
 
 
 def check_draw_calls(schema: Schema, folder: Path, sources: Mapping[str, Source]) -> Iterator[Problem]:
-    """Draws that a twin's code names: declared, of that distribution, and none of the declared ones forgotten."""
+    """The draws in a twin's code are declared, of that distribution, and no declared one is forgotten."""
     for twin in sources:
         calls: list[tuple[str, DrawCall]] = [
             (reached.name, call)
@@ -82,6 +82,6 @@ def check_draw_calls(schema: Schema, folder: Path, sources: Mapping[str, Source]
         for index, draw in enumerate(schema.draws):
             if all(call.slot != draw.name for _, call in calls):
                 yield Problem(
-                    f"{twin}.py", None, f"$.x-draws[{index}]", f"{twin}.py never draws the declared slot {draw.name}",
+                    f"{twin}.py", None, f"$.x-draws[{index}]", f"{twin}.py never draws the slot {draw.name}",
                     f"draw it where {draw.rule} says so, or remove the declaration",
                 )  # fmt: skip

@@ -1,7 +1,8 @@
 """What was judged, as hashes of content: the package's files, what they import, and the framework's rooms.
 
-Times of modification, paths and bytecode play no part. Not covered are data files that a twin reads from outside its
-folder, and the insides of installed distributions; of those the versions that matter are in `environment`.
+Times of modification, paths and bytecode play no part. Not covered are data files that a twin reads from
+outside its folder, and the insides of installed distributions; of those the versions that matter are in
+`environment`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from simulacrum.contract.origins import framework_folder
 from simulacrum.contract.package import EnvPackage
 from simulacrum.errors import PackageError
 
-# The framework's rooms whose code bears on what an environment does or on how it was judged. `lower` may be absent.
+# The rooms whose code bears on what an environment does or on how it was judged. `lower` may be absent.
 FRAMEWORK_ROOMS = ("contract", "engine", "harness", "lower", "portable", "rng", "trace", "twin")
 _FRAMEWORK_SUFFIXES = {".py", ".json", ".c", ".h", ".cpp"}
 # Made by running, not written by anybody: never a subject.
@@ -33,9 +34,10 @@ _LEFT_OUT = {"__pycache__", "failures", _REPORT}
 class Digest:
     """Hashes of everything that was judged.
 
-    `subjects` maps a name such as "envs/toywalk/fast.py" to the SHA-256 of the file's bytes; the names are the same
-    on every machine. `environment` says with what. `whole` is the SHA-256 over both. `rewrapped` holds, for text
-    files, the hashes with LF and with CRLF line ends; it is not part of `whole` and need not be kept.
+    `subjects` maps a name such as "envs/toywalk/fast.py" to the SHA-256 of the file's bytes; the names are
+    the same on every machine. `environment` says with what. `whole` is the SHA-256 over both. `rewrapped`
+    holds, for text files, the hashes with LF and with CRLF line ends; it is not part of `whole` and need not
+    be kept.
     """
 
     subjects: Mapping[str, str]
@@ -61,8 +63,8 @@ def compute_digest(package: EnvPackage, *, extra: Mapping[str, Any] | None = Non
     `extra` is added to `environment` (what only a caller with torch knows, say).
 
     Raises:
-        PackageError: a twin does not import, a file cannot be read, or a module was edited after it was imported, so
-            that what ran is not what is on disk.
+        PackageError: a twin does not import, a file cannot be read, or a module was edited after it was
+            imported, so that what ran is not what is on disk.
     """
     for twin in ("reference", "fast"):
         package.module(twin)
@@ -106,7 +108,7 @@ def subject_files(package: EnvPackage) -> dict[str, Path]:
 
 
 def package_files(folder: Path) -> dict[str, Path]:
-    """The files below a folder by relative name, links followed; bytecode, reports and hidden files left out."""
+    """The files below a folder by relative name, links followed; no bytecode, reports or hidden files."""
     return dict(_walk(folder, "", set()))
 
 

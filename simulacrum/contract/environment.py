@@ -11,7 +11,10 @@ from simulacrum.contract.origins import top_file
 
 
 def environment() -> dict[str, str]:
-    """Python, torch (with the hash it was built from), NumPy, Gymnasium, system and machine; "absent" if absent."""
+    """Python, torch (with the hash it was built from), NumPy, Gymnasium, system and machine.
+
+    A distribution that is not installed has the version "absent".
+    """
     torch_version, torch_git = torch_build()
     return {
         "python": ".".join(map(str, sys.version_info[:3])),

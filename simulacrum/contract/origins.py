@@ -46,7 +46,7 @@ def top_file(top: str) -> Path | None:
 
 
 def module_file(dotted: str) -> Path | None:
-    """The Python file of an absolute module name, found without importing any part of it; None if not found."""
+    """The Python file of an absolute module name, found without importing any part of it, or None."""
     top, *rest = dotted.split(".")
     start = top_file(top)
     if start is None:

@@ -1,4 +1,4 @@
-"""The rules of spec.md held against both twins: each is named where it is carried out, each invariant checked."""
+"""The rules of spec.md held against both twins: named where carried out, each invariant checked."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def check_rule_tags(spec: Spec, sources: Mapping[str, Source]) -> Iterator[Probl
                         f"{twin}.py",
                         None,
                         rule.id,
-                        f"{twin}.py never names {rule.id} ({heading}, spec.md:{rule.line}): {_short(rule.text)}",
-                        f"write `# {rule.id}` where it is carried out, or say in a docstring who does so instead",
+                        f"never named here ({heading}, spec.md:{rule.line}): {_short(rule.text)}",
+                        f"write `# {rule.id}` where it is carried out, or say in a docstring who does so",
                     )
         for name, line in tags.items():
             if name not in spec.rules:
@@ -113,7 +113,7 @@ def _same_marks(reference: dict[str, Mark], fast: dict[str, Mark]) -> Iterator[P
                 "fast.py",
                 there.line,
                 f"invariant {name}",
-                f"reference.py:{here.line} says {here.rule}: {here.text!r}, fast.py says {there.rule}: {there.text!r}",
+                f"reference.py:{here.line} {here.rule} {here.text!r}, here {there.rule} {there.text!r}",
                 "give both the same rule and the same words",
             )
 

@@ -157,7 +157,7 @@ def _shape(spec: Spec, cell: str) -> tuple[int, ...]:
 
 
 def _literal(spec: Spec, cell: str) -> object:
-    """A cell as a Python literal; a constant of the spec may stand for its value, also as a length ("[BERRIES]")."""
+    """A cell as a Python literal; a constant of the spec may stand for its value, also inside `[BERRIES]`."""
     names = {name: ast.Constant(value) for name, value in spec.constants.items()}
     try:
         tree = ast.parse(cell, mode="eval")
