@@ -30,6 +30,7 @@ from simulacrum.trace.playback import Frame, frames, images, play, texts, write_
 from simulacrum.trace.records import checked, digest
 from simulacrum.trace.show import render_plain, render_rich
 from simulacrum.trace.trajectory import Start, Step, Trajectory, schema_digest, words_by_slot
+from simulacrum.trace.values import read_group, spell_group
 
 __all__ = [
     "PICKERS",
@@ -62,6 +63,7 @@ __all__ = [
     "pick",
     "play",
     "read_divergence",
+    "read_group",
     "read_json",
     "read_jsonl",
     "read_npz",
@@ -71,6 +73,7 @@ __all__ = [
     "render_rich",
     "schema_digest",
     "shown",
+    "spell_group",
     "summarise",
     "texts",
     "trajectory_file",

@@ -18,6 +18,7 @@ Trajectories stand one after the other; their counts of starts and steps in the 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import zipfile
 import zlib
@@ -146,9 +147,9 @@ def read_npz(path: str | Path, schema: Schema, *, bounds: bool = False) -> list[
 
 
 def _load(path: Path) -> dict[str, Column]:
-    read_bytes(path)  # a missing or unreadable file gets the same error as in the other formats
+    data = io.BytesIO(read_bytes(path))  # from memory: on a damaged file np.load leaves an open handle behind
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with np.load(data, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except _GARBAGE as error:
         raise TraceError(
