@@ -62,11 +62,13 @@ def episode_key(seed: Tensor, episode: Tensor) -> Tensor:
 class BatchedDraw:
     """The draws of N rows at one moment: for each row what `ScalarDraw` gives for its key and t, to the bit.
 
-    `key`: int32 [N, 2] from `episode_key`. `t`: int32 [N], steps taken before this step; 0 for reset draws.
+    `layout`: made before a compiler traces its use. `key`: int32 [N, 2] from `episode_key`. `t`: int32 [N],
+    steps taken before this step; 0 for reset draws.
     All words of the phase come from one evaluation of the generator, at the first draw; every row draws, and
     a row that does not need a value discards it. `ledger`: a dict that receives, for each slot asked for,
     all its words, int64 [N, count * words of one draw]. `override`: {slot: value} returned instead of
-    drawing, a number, [N] or [N, K]; overridden slots read no words, so the ledger has none of them.
+    drawing, a number, [N] or [N, K] (or one permutation [K]); overridden slots read no words, and the ledger
+    has none.
 
     Methods give [N] for a slot without a count and for `index=k`, [N, K] for a slot of count K without index.
     Arguments are numbers, or tensors [N] ([N, K] too where the result has that shape). Numbers are checked as
@@ -238,6 +240,7 @@ class BatchedDraw:
         if chosen.dim() == 2 and index is not None:
             chosen = chosen[:, index]
         if wide and slot.count is not None:
-            chosen = chosen.unsqueeze(1) if chosen.dim() == 1 else chosen
+            if chosen.dim() == 1 and slot.distribution != "permutation":  # one permutation may serve all rows
+                chosen = chosen.unsqueeze(1)
             return chosen.expand(rows, slot.count)
         return chosen.expand(rows)

@@ -164,7 +164,7 @@ class Layout:
             next_step=f"{hint} {name!r} in x-draws of schema.json and in spec.md",
         )
 
-    def check_index(self, slot: Slot, index: int | None) -> None:
+    def check_index(self, slot: Slot, index: object) -> None:
         """Raises DrawError for an index that the slot does not have."""
         where = f"slot {slot.name!r} at {slot.phase}"
         if index is None:
@@ -178,9 +178,9 @@ class Layout:
                 where=where,
                 next_step="leave index out, or give the slot a count in schema.json and in spec.md",
             )
-        if not 0 <= index < slot.count:
+        if not isinstance(index, int) or not 0 <= index < slot.count:
             message = f"index out of range for slot {slot.name!r}"
-            raise DrawError(message, expected=f"0..{slot.count - 1}", found=index, where=where)
+            raise DrawError(message, expected=f"an int 0..{slot.count - 1}", found=index, where=where)
 
 
 def _listing(names: tuple[str, ...]) -> str:

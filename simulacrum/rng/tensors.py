@@ -13,7 +13,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from simulacrum.portable.tensor import cos, log, sqrt
 from simulacrum.rng.arguments import SMALLEST
+from simulacrum.rng.values import TWO_PI
 
 Words = tuple[Tensor, ...]
 Real = Tensor | float
@@ -80,11 +82,9 @@ def bernoulli(words: Words, p: Real) -> Tensor:
 
 def normal(words: Words, mean: Real, std: Real, dtype: torch.dtype) -> Tensor:
     """mean + std * z; z by Box and Muller in float64, rounded once. A negative tensor std mirrors z."""
-    from simulacrum.portable.tensor import cos, log, sqrt
-
     first, second = unsigned(words[0]).to(torch.float64), unsigned(words[1]).to(torch.float64)
     radius = sqrt(log((first + 0.5) * 2.0**-32) * -2.0)
-    z = (radius * cos(second * (6.283185307179586 * 2.0**-32))).to(dtype)
+    z = (radius * cos(second * (TWO_PI * 2.0**-32))).to(dtype)
     if isinstance(std, Tensor) or std != 1.0:
         z = z * std
     return z + mean

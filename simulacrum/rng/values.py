@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from simulacrum.portable.scalar import round32
+from simulacrum.portable.scalar import cos, log, round32, sqrt
 from simulacrum.rng.arguments import Bounds, Span
 
 Words = tuple[int, ...]
@@ -50,8 +50,6 @@ def bernoulli(words: Words, p: float) -> bool:
 
 def normal(words: Words, mean: float, std: float, real: Rounding) -> float:
     """mean + std * z; z by Box and Muller in float64, rounded once, then one product and one sum."""
-    from simulacrum.portable.scalar import cos, log, sqrt
-
     radius = sqrt(-2.0 * log((words[0] + 0.5) * 2.0**-32))
     z = real(radius * cos(words[1] * (TWO_PI * 2.0**-32)))
     return real(mean + real(std * z))
