@@ -18,11 +18,13 @@ def test_check_is_a_heading_of_the_docs(root):
     assert tuple(re.findall(r"^## `(\w+)`$", text, re.MULTILINE)) == CHECK_NAMES
 
 
-def test_check_is_a_key_of_the_report(root):
-    # The report's schema takes its keys from the catalogue; a list of its own would be a second place.
-    schema = (root / "simulacrum" / "attest" / "report.schema.json").read_text(encoding="utf-8")
-    json.loads(schema)
-    assert [name for name in CHECK_NAMES if f'"{name}"' in schema] == []
+def test_report_takes_its_keys_from_the_catalogue(root):
+    # The reader puts CHECK_NAMES in; names typed into the schema would be a second list.
+    path = root / "simulacrum" / "attest" / "report.schema.json"
+    checks = json.loads(path.read_text(encoding="utf-8"))["properties"]["checks"]
+    assert not [name for name in CHECK_NAMES if name in json.dumps(checks)]
+    reader = (root / "simulacrum" / "attest" / "report.py").read_text(encoding="utf-8")
+    assert "list(CHECK_NAMES)" in reader
 
 
 def test_check_has_a_test_of_its_own_name(root):
