@@ -8,7 +8,7 @@ VENV ?= .venv
 # More for pip (an index with CPU builds of torch, say) and for venv (--system-site-packages, say).
 PIP_ARGS ?=
 VENV_ARGS ?=
-# More for pytest: `make test ARGS="tests/rng -x"`.
+# More for pytest or the demo's training: `make test ARGS="tests/rng -x"`, `make demo ARGS="--seed 2"`.
 ARGS ?=
 
 # One thread of arithmetic per process. torch with more threads than free cores slows down many times over, and the
@@ -20,8 +20,9 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS = 1
 export NO_MKDOCS_2_WARNING = true
 
 BIN := $(VENV)/bin
-READY_TO_TRAIN := $(VENV)/ready-train
 READY := $(VENV)/ready-dev
+# Whoever develops has all that training needs; a newcomer installs that part alone.
+READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -36,7 +37,8 @@ demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning 
 	@echo "== 1 of 2: validate forager: both twins, bit for bit"
 	$(BIN)/simulacrum validate forager
 	@echo "== 2 of 2: train PPO on the twin that passed"
-	$(BIN)/python training/ppo.py
+	$(BIN)/python training/ppo.py $(ARGS)
+	@echo "== the curve is the curve.png named above; all runs beside each other: $(BIN)/tensorboard --logdir runs"
 
 test: $(READY) ## all tests
 	$(BIN)/python -m pytest -q --durations=15 $(ARGS)
