@@ -90,10 +90,10 @@ def _same_constants(spec: Spec, values: dict[str, Any], lines: dict[str, int]) -
 
 def _same(stated: object, value: object) -> bool:
     """Equal, and of one kind; a float type that rounds (Float32) is compared after rounding."""
+    exact = type(stated) is type(value) and stated == value
+    if isinstance(stated, float) and isinstance(value, float):
+        return bool(type(value)(stated) == value)
     if isinstance(stated, (tuple, list)) and isinstance(value, (tuple, list)):
         left, right = cast("list[object]", stated), cast("list[object]", value)
         return len(left) == len(right) and all(map(_same, left, right))
-    if isinstance(stated, float) and isinstance(value, float):
-        kind = cast(Any, type(value))
-        return bool(kind(stated) == value)
-    return type(stated) is type(value) and stated == value
+    return exact
