@@ -32,15 +32,16 @@ class Present:
             for name, path in subject_files(package).items()
             # What else the loaded modules import differs from process to process; such a file counts where
             # the report names it, and cannot become new without a change in a file that the report names.
-            if name.startswith((f"envs/{package.name}/", "simulacrum/"))
+            if name.startswith(self._folders())
         }
         self._content: dict[Path, bytes | None] = {}
         self._environment = environment()
 
     def changes_since(self, report: Report) -> list[str]:
         """What differs from what `report` judged, one sentence each; empty when nothing does."""
-        located = {name: self._files.get(name) or _imported_file(name) for name in report.subjects}
-        files = {**self._files, **{name: path for name, path in located.items() if path is not None}}
+        elsewhere = [name for name in report.subjects if not name.startswith(self._folders())]
+        located = {name: path for name in elsewhere if (path := _imported_file(name)) is not None}
+        files = {**self._files, **located}
         hashes: dict[str, str] = {}
         rewrapped: dict[str, tuple[str, str]] = {}
         for name, path in files.items():
@@ -57,6 +58,9 @@ class Present:
             for name in changed_files(self._package.import_name)
         ]
         return [*outdated, *compare(recorded, now)]
+
+    def _folders(self) -> tuple[str, str]:
+        return f"envs/{self._package.name}/", "simulacrum/"
 
     def _environment_like(self, recorded: Mapping[str, Any]) -> dict[str, Any]:
         """The environment now; what only torch can tell is taken over where it is not loaded."""

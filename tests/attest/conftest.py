@@ -73,7 +73,7 @@ def make_report(package: EnvPackage) -> MakeReport:
 
 @pytest.fixture
 def reseal() -> Callable[[Path, Callable[[dict[str, Any]], None]], None]:
-    """A function that edits a report file and seals it anew, as another machine or version would have written it."""
+    """A function that edits a report file and seals it anew, as if written elsewhere."""
 
     def edit(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
         body = json.loads(path.read_text())
