@@ -89,21 +89,24 @@ class Forager(ReferenceEnv):
 
     def observe(self, state: Any, ctx: Context) -> tuple[Float32, ...]:
         elapsed = min(ctx.t, MAX_EPISODE_STEPS)
-        seen = [
+        berries = [self._offered(state, k) for k in range(BERRIES)]  # R17
+        return (
             Float32(state.x) / (SIZE - 1),  # R16
             Float32(state.y) / (SIZE - 1),
             state.energy,
             Float32(sum(state.alive)) / BERRIES,
             Float32(elapsed) / MAX_EPISODE_STEPS,
-        ]
-        for k in range(BERRIES):  # R17
-            if state.alive[k]:
-                seen.append(Float32(state.berry_x[k] - state.x) / (SIZE - 1))
-                seen.append(Float32(state.berry_y[k] - state.y) / (SIZE - 1))
-                seen.append(self._worth(state.berry_kind[k]) / GAIN_LARGE)
-            else:
-                seen.extend([Float32(0.0), Float32(0.0), Float32(0.0)])
-        return tuple(seen)
+            *(east for east, _, _ in berries),
+            *(north for _, north, _ in berries),
+            *(worth for _, _, worth in berries),
+        )
+
+    def _offered(self, state: Any, k: int) -> tuple[Float32, Float32, Float32]:
+        if not state.alive[k]:
+            return Float32(0.0), Float32(0.0), Float32(0.0)
+        east = Float32(state.berry_x[k] - state.x) / (SIZE - 1)
+        north = Float32(state.berry_y[k] - state.y) / (SIZE - 1)
+        return east, north, self._worth(state.berry_kind[k]) / GAIN_LARGE
 
     def info(self, state: Any, ctx: Context) -> dict[str, Any]:
         return {"eaten": BERRIES - sum(state.alive), "gain": self._gain_so_far(state)}  # R18, R19

@@ -187,12 +187,9 @@ def test_r16_r17_observation(forager: Any) -> None:
     alive = [True, True, True, False, True, False]
     seen = forager.look(state(x=5, y=2, energy=f32(0.7), alive=alive, **berries), t=13).observation
     assert seen[:5] == [f32(5 / 7), f32(2 / 7), f32(0.7), f32(4 / 6), f32(13 / 80)]
-    assert seen[5:8] == [f32(-5 / 7), f32(4 / 7), f32(SMALL / LARGE)]
-    assert seen[8:11] == [f32(2 / 7), f32(1 / 7), f32(MEDIUM / LARGE)]
-    assert seen[11:14] == [f32(-2 / 7), 0.0, 1.0]
-    assert seen[14:17] == [0.0, 0.0, 0.0]
-    assert seen[17:20] == [f32(-4 / 7), f32(-2 / 7), f32(MEDIUM / LARGE)]
-    assert seen[20:] == [0.0, 0.0, 0.0]
+    assert seen[5:11] == [f32(-5 / 7), f32(2 / 7), f32(-2 / 7), 0.0, f32(-4 / 7), 0.0]
+    assert seen[11:17] == [f32(4 / 7), f32(1 / 7), 0.0, 0.0, f32(-2 / 7), 0.0]
+    assert seen[17:] == [f32(SMALL / LARGE), f32(MEDIUM / LARGE), 1.0, 0.0, f32(MEDIUM / LARGE), 0.0]
 
 
 @pytest.mark.parametrize(("t", "share"), [(0, 0.0), (80, 1.0), (81, 1.0)])
