@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from simulacrum.trace.bits import bits_of
 from simulacrum.trace.divergence import (
     Configuration,
     Difference,
@@ -18,7 +19,7 @@ from simulacrum.trace.divergence import (
 )
 from simulacrum.trace.records import checked
 from simulacrum.trace.trajectory import Start, Step, Trajectory, Words
-from simulacrum.trace.values import bits_of, spell_group
+from simulacrum.trace.values import spell_group
 
 if TYPE_CHECKING:
     from simulacrum.contract.fields import Field

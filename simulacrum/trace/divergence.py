@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from simulacrum.errors import TraceError
+from simulacrum.trace.bits import bits_of, spell_scalar
 from simulacrum.trace.jsonio import BadValue, canonical, dotted, line_of, load_document, pretty, sha256, short
-from simulacrum.trace.values import bits_of, plain_json, spell_scalar
+from simulacrum.trace.values import plain_json
 
 FORMAT = "simulacrum-divergence"
 VERSION = 1

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, cast
 from simulacrum.contract.schema import load_schema, parse_schema
 from simulacrum.errors import TraceError, UsageError
 from simulacrum.trace import packfiles
+from simulacrum.trace.bits import spell_scalar
 from simulacrum.trace.files import read_trajectories
 from simulacrum.trace.indented import json_bytes, read_json
 from simulacrum.trace.jsonio import (
@@ -41,7 +42,7 @@ from simulacrum.trace.jsonio import (
 )
 from simulacrum.trace.records import checked, digest, fault
 from simulacrum.trace.trajectory import Trajectory, schema_digest
-from simulacrum.trace.values import read_object, spell_scalar
+from simulacrum.trace.values import read_object
 
 if TYPE_CHECKING:
     from simulacrum.contract.schema import Schema

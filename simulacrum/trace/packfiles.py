@@ -9,9 +9,9 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simulacrum.trace.bits import spell_scalar
 from simulacrum.trace.columns import field_table, value_at
 from simulacrum.trace.trajectory import Start, Step, Trajectory
-from simulacrum.trace.values import spell_scalar
 
 if TYPE_CHECKING:
     from simulacrum.contract.fields import Field

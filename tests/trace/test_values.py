@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulacrum.contract.fields import Field
+from simulacrum.trace.bits import bits_of, from_bits, round_to
 from simulacrum.trace.jsonio import BadValue
-from simulacrum.trace.values import bits_of, from_bits, plain_json, read_value, round_to, spell
+from simulacrum.trace.values import plain_json, read_value, spell
 
 
 def field(dtype, shape=(), **more):
