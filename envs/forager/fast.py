@@ -34,7 +34,10 @@ KINDS = 3
 
 
 class Forager(BatchedEnv):
-    """N foragers; `x`, `y` int32 `[N]`, `energy` float32 `[N]`, what belongs to berries `[N, K]`."""
+    """N foragers; `x`, `y` int32 `[N]`, `energy` float32 `[N]`, what belongs to berries `[N, K]`.
+
+    The engine carries out R1 (illegal actions) and R15 (the time limit).
+    """
 
     def reset(self, ctx: Context) -> Any:
         draw = ctx.draw

@@ -27,7 +27,10 @@ KINDS = 3
 
 
 class Forager(ReferenceEnv):
-    """A forager among berries; state of Python scalars and tuples, one entry for each berry."""
+    """A forager among berries; state of Python scalars and tuples, one entry for each berry.
+
+    The engine carries out R1 (illegal actions) and R15 (the time limit).
+    """
 
     def reset(self, ctx: Context) -> Any:
         draw, berries = ctx.draw, range(BERRIES)

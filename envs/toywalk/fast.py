@@ -14,7 +14,10 @@ from . import GOAL, GOAL_REWARD, LEFT_END, MAX_EPISODE_STEPS, START_HIGH, START_
 
 
 class ToyWalk(BatchedEnv):
-    """N walkers; `position` is int32 `[N]`."""
+    """N walkers; `position` is int32 `[N]`.
+
+    The engine carries out R1 (illegal actions) and R8 (the time limit).
+    """
 
     def reset(self, ctx: Context) -> Any:
         position = ctx.draw.integers("start", START_HIGH + 1, low=START_LOW)  # R2: int32 [N]

@@ -14,7 +14,10 @@ LEFT, RIGHT = 0, 1
 
 
 class ToyWalk(ReferenceEnv):
-    """A walker on a line; state of Python scalars."""
+    """A walker on a line; state of Python scalars.
+
+    The engine carries out R1 (illegal actions) and R8 (the time limit).
+    """
 
     def reset(self, ctx: Context) -> Any:
         position = ctx.draw.integers("start", START_HIGH + 1, low=START_LOW)  # R2
