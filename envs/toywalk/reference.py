@@ -1,4 +1,4 @@
-"""toywalk, one walker at a time: the rules of spec.md in their order."""
+"""toywalk, one walker at a time: the rules of spec.md in their order. R8 is the engine's."""
 
 from __future__ import annotations
 
