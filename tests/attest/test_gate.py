@@ -80,6 +80,26 @@ def test_times_of_files_do_not_matter(package: EnvPackage, make_report: MakeRepo
     assert gate_state(package).fresh
 
 
+def test_a_helper_outside_the_folder_counts(
+    package: EnvPackage, make_report: MakeReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path / "library" / "walkrules"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text("")
+    (library / "limits.py").write_text("FAR = 5\n")
+    monkeypatch.syspath_prepend(str(library.parent))
+    code = package.folder / "fast.py"
+    code.write_text(code.read_text() + "\n\nfrom walkrules.limits import FAR\n")
+    report = make_report()
+    assert {"walkrules/__init__.py", "walkrules/limits.py"} <= set(report.subjects)
+    write_report(package, report)
+    assert gate_state(package).fresh
+    (library / "limits.py").write_text("FAR = 6\n")
+    assert gate_state(package).why == ["walkrules/limits.py changed"]
+    (library / "limits.py").unlink()
+    assert gate_state(package).why == ["walkrules/limits.py was removed"]
+
+
 def test_files_that_come_and_go_make_it_stale(package: EnvPackage, make_report: MakeReport) -> None:
     write_report(package, make_report())
     (package.folder / "helper.py").write_text("X = 1\n")

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,15 @@ def test_the_newest_outcome_of_a_configuration_wins_and_the_others_stay(
     }
     assert found.problems == []
     assert found.passed
+
+
+def test_simultaneous_runs_lose_no_configuration(package: EnvPackage, make_report: MakeReport) -> None:
+    reports = [make_report(configurations=(Configuration(compile=f"form{n}"),)) for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = list(pool.map(lambda report: write_report(package, report), reports))
+    found = read_report(paths[0])
+    assert [one.compile for one in found.configurations] == [f"form{n}" for n in range(8)]
+    assert found.revision == 8
 
 
 def test_nothing_is_kept_of_a_report_on_other_content(package: EnvPackage, make_report: MakeReport) -> None:
