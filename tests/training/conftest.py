@@ -1,0 +1,102 @@
+"""Training scripts as modules, and environments whose gate is open."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import gymnasium as gym
+import pytest
+import torch
+
+import simulacrum
+from simulacrum.attest.catalog import CHECKS
+from simulacrum.attest.record import CheckResult, Configuration, Report
+from simulacrum.attest.report import write_report
+from simulacrum.contract.digest import compute_digest
+from simulacrum.contract.package import EnvPackage, load_package
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session")
+def script() -> Iterator[Callable[[str], ModuleType]]:
+    """Imports training/NAME.py as a module, with its folder on the path as if it were run."""
+    sys.path.insert(0, str(ROOT / "training"))
+
+    def load(name: str) -> ModuleType:
+        if name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(name, ROOT / "training" / f"{name}.py")
+            assert spec is not None
+            assert spec.loader is not None
+            sys.modules[name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(sys.modules[name])
+        return sys.modules[name]
+
+    threads = torch.get_num_threads()
+    yield load
+    torch.set_num_threads(threads)
+    sys.path.remove(str(ROOT / "training"))
+    for name in ("ppo", "sb3_ppo"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def validated(tmp_path: Path) -> Iterator[Callable[[Path], EnvPackage]]:
+    """Copies a package, writes it a passing report by hand and registers it.
+
+    The battery itself has its own tests and takes most of a minute; here it is only asked whether a script
+    trains behind an open gate and stops at a closed one. The copy is in a temporary folder, so no report that
+    was not earned lies beside a real environment.
+    """
+    before = dict(gym.registry)
+
+    def open_gate(source: Path) -> EnvPackage:
+        folder = tmp_path / "packages" / source.name
+        shutil.copytree(
+            source, folder, ignore=shutil.ignore_patterns("__pycache__", "validation_report.json")
+        )
+        package = load_package(folder)
+        write_report(package, passing(package))
+        simulacrum.register_envs(folder)
+        return package
+
+    yield open_gate
+    gym.registry.clear()
+    gym.registry.update(before)
+
+
+def passing(package: EnvPackage) -> Report:
+    digest = compute_digest(package)
+    return Report(
+        package=package.name,
+        env_id=package.env_id,
+        full=True,
+        started="2026-01-01T00:00:00Z",
+        finished="2026-01-01T00:00:00Z",
+        subjects=digest.subjects,
+        environment=digest.environment,
+        whole=digest.whole,
+        checks={info.name: CheckResult("passed") for info in CHECKS},
+        configurations=(Configuration(),),
+    )
+
+
+@pytest.fixture
+def forager(validated: Callable[[Path], EnvPackage]) -> EnvPackage:
+    return validated(ROOT / "envs" / "forager")
+
+
+@pytest.fixture
+def toywalk(validated: Callable[[Path], EnvPackage]) -> EnvPackage:
+    return validated(ROOT / "envs" / "toywalk")
+
+
+@pytest.fixture
+def aim(validated: Callable[[Path], EnvPackage]) -> EnvPackage:
+    return validated(DATA / "aim")

@@ -1,0 +1,5 @@
+"""Constants of aim's spec."""
+
+from __future__ import annotations
+
+MAX_EPISODE_STEPS = 5

@@ -1,0 +1,185 @@
+"""training/ppo.py at a small size: it trains, resumes to the bit, and measures on the reference twin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.errors import GateError
+
+SMALL = {
+    "num_envs": 16,
+    "num_steps": 20,
+    "minibatch": 80,
+    "epochs": 2,
+    "width": 16,
+    "eval_episodes": 3,
+    "eval_seeds": 2,
+}
+Script = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def ppo(script: Script) -> ModuleType:
+    return script("ppo")
+
+
+def test_trains_measures_and_draws(ppo: ModuleType, forager: EnvPackage, tmp_path: Path) -> None:
+    results = ppo.main(ppo.Args(runs=tmp_path, total_steps=5 * 320, **SMALL))
+    folder = Path(results["folder"])
+    assert folder.name.startswith("forager-v0__ppo__1__")
+    names = {path.name for path in folder.iterdir()}
+    assert {"checkpoint.pt", "curve.png", "results.json"} <= names
+    assert any(name.startswith("events.out.tfevents") for name in names)
+    assert "checkpoint.part" not in names
+    assert json.loads((folder / "results.json").read_text())["reference"] == results["reference"]
+    assert 0 < len(results["curve"]) <= 5
+    probes = load_package("forager").probes()
+    assert probes is not None
+    assert list(results["reference"]) == ["PPO, trained", *(f"{p.name}, scripted" for p in probes.PROBES)]
+    assert all(measured["episodes"] == 6 for measured in results["reference"].values())
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_closed_gate_stops_it_before_anything_is_made(
+    ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path
+) -> None:
+    (toywalk.folder / "validation_report.json").unlink()
+    with pytest.raises(GateError, match="toywalk"):
+        ppo.main(ppo.Args(env_id="simulacrum/toywalk-v0", runs=tmp_path / "runs", **SMALL))
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
+    ppo: ModuleType, forager: EnvPackage, tmp_path: Path
+) -> None:
+    size = {**SMALL, "total_steps": 6 * 320}
+    whole = ppo.main(ppo.Args(runs=tmp_path / "whole", **size))
+    part = ppo.main(ppo.Args(runs=tmp_path / "parts", stop_after=2, **size))
+    assert set(part) == {"folder"}
+    folder = Path(part["folder"])
+    again = ppo.main(ppo.Args(resume=folder, stop_after=1))
+    assert again == part
+    resumed = ppo.main(ppo.Args(resume=folder))
+    assert resumed["folder"] == str(folder)
+    one, other = (
+        torch.load(Path(run["folder"]) / "checkpoint.pt", weights_only=True) for run in (whole, resumed)
+    )
+    assert one["iterations"] == other["iterations"] == 6
+    for key in ("agent", "optimizer", "generator", "envs", "observation"):
+        assert same(one[key], other[key]), key
+    returns, others = ([point[2:] for point in run["curve"]] for run in (whole, resumed))
+    assert returns == others
+    assert whole["reference"] == resumed["reference"]
+    unlike = ppo.main(ppo.Args(runs=tmp_path / "unlike", seed=2, **size))
+    agent = torch.load(Path(unlike["folder"]) / "checkpoint.pt", weights_only=True)["agent"]
+    assert not same(one["agent"], agent)  # the comparison can fail
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal in structure, dtype, shape and every bit."""
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and one.numpy().tobytes() == other.numpy().tobytes()
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and one == other
+
+
+def test_resume_refuses_other_arguments_and_empty_folders(
+    ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path
+) -> None:
+    size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "total_steps": 640}
+    folder = Path(ppo.main(ppo.Args(stop_after=1, **size))["folder"])
+    with pytest.raises(SystemExit, match="leave out --seed, --gamma"):
+        ppo.main(ppo.Args(resume=folder, seed=3, gamma=0.5))
+    with pytest.raises(SystemExit, match="nothing to resume"):
+        ppo.main(ppo.Args(resume=tmp_path))
+
+
+def test_learns_a_discrete_task(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
+    """The optimum of toywalk is its probe `always_right`."""
+    results = ppo.main(
+        ppo.Args(
+            env_id="simulacrum/toywalk-v0",
+            runs=tmp_path,
+            total_steps=60_000,
+            num_envs=64,
+            num_steps=32,
+            minibatch=512,
+            width=32,
+            eval_episodes=50,
+            eval_seeds=2,
+        )
+    )
+    reference = results["reference"]
+    assert reference["PPO, trained"]["return"] == reference["always_right, scripted"]["return"]
+
+
+def test_learns_a_continuous_task(ppo: ModuleType, aim: EnvPackage, tmp_path: Path) -> None:
+    """Aiming always at 0 earns -5/3 an episode, a random aim less than -5, the optimum is 0."""
+    results = ppo.main(
+        ppo.Args(
+            env_id="simulacrum/aim-v0",
+            runs=tmp_path,
+            total_steps=60_000,
+            num_envs=64,
+            num_steps=15,
+            minibatch=240,
+            epochs=6,
+            gamma=0.5,
+            width=32,
+            entropy=0.0,
+            eval_episodes=20,
+            eval_seeds=2,
+        )
+    )
+    assert results["reference"]["PPO, trained"]["return"] > -0.1
+
+
+def test_unusable_spaces_are_named(ppo: ModuleType) -> None:
+    vector, number = gym.spaces.Box(-1, 1, (3,)), gym.spaces.Discrete(2)
+    with pytest.raises(SystemExit, match="one vector"):
+        ppo.Agent(gym.spaces.Box(0, 1, (4, 4)), number, (0, 0), 8)
+    with pytest.raises(SystemExit, match="MultiDiscrete"):
+        ppo.Agent(vector, gym.spaces.MultiDiscrete([2, 2]), (0, 0), 8)
+
+
+def test_items_are_read_alike_in_any_order_and_absent_ones_not_at_all(ppo: ModuleType) -> None:
+    agent = ppo.Agent(gym.spaces.Box(-1, 1, (5 + 18,)), gym.spaces.Discrete(4), (6, 3), 16)
+    seen = torch.randn(7, 23)
+    turned = torch.cat([seen[:, :5], seen[:, 5:].unflatten(1, (6, 3)).flip(1).flatten(1)], dim=1)
+    policy, value = agent(seen)
+    # A float32 mean over the items in another order rounds otherwise.
+    torch.testing.assert_close(agent(turned), (policy, value), rtol=1e-4, atol=1e-6)
+    changed = seen.clone()
+    changed[:, 5:8] += 1
+    assert not torch.allclose(agent(changed)[1], value, rtol=1e-4, atol=1e-6)
+
+
+def test_scripted_policies_are_measured_in_the_same_episodes(ppo: ModuleType, toywalk: EnvPackage) -> None:
+    args = ppo.Args(env_id="simulacrum/toywalk-v0", eval_episodes=5, eval_seeds=3)
+    seen: list[float] = []
+
+    def right(env: Any, observation: np.ndarray) -> int:
+        if observation[1] == 0:  # the first of an episode
+            seen.append(float(observation[0]))
+        return 1
+
+    returns, lengths = ppo.measure(args, right)
+    first = list(seen)
+    again = ppo.measure(args, right)
+    assert len(returns) == len(lengths) == len(first) == 15
+    assert len(set(first)) > 1
+    assert seen[15:] == first
+    assert returns.tolist() == again[0].tolist()
