@@ -138,11 +138,8 @@ def _judge(folder: Path, start: str, reached: Reached) -> Iterator[Problem]:
 def _twin_problem(folder: Path, start: str, reached: Reached, entry: Import) -> tuple[str, str] | None:
     """An import that leads to the other twin, or out of the package by dots."""
     path = reached.source.path
-    if entry.level and not path.resolve().is_relative_to(folder.resolve()):
-        entry = Import(
-            entry.module, entry.name, 0, entry.line, entry.typing_only
-        )  # a project module's own affair
-    elif entry.level > len(path.resolve().relative_to(folder.resolve()).parts):
+    own = path.resolve().is_relative_to(folder.resolve())
+    if own and entry.level > len(path.resolve().relative_to(folder.resolve()).parts):
         return "the import leaves the package's folder", "copy what is needed, or import it by its full name"
     target = _file_of(entry, path, folder)
     bare = entry.level == 0 and entry.module.split(".")[0]
