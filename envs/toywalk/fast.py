@@ -1,4 +1,4 @@
-"""toywalk, all walkers at once: the rules of spec.md in their order, on tensors `[N]`. R8 is the engine's."""
+"""toywalk, all walkers at once: the rules of spec.md in their order, on tensors with a leading `[N]`."""
 
 from __future__ import annotations
 

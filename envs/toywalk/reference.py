@@ -1,4 +1,4 @@
-"""toywalk, one walker at a time: the rules of spec.md in their order. R8 is the engine's."""
+"""toywalk, one walker at a time: the rules of spec.md in their order."""
 
 from __future__ import annotations
 
