@@ -8,7 +8,9 @@ start (`_fresh`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -17,6 +19,7 @@ from gymnasium.vector import AutoresetMode
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.actions import sanitize
+from simulacrum.engine.forms import build
 from simulacrum.errors import DrawError
 from simulacrum.rng.batched import BatchedDraw, episode_key
 from simulacrum.rng.layout import Layout, Slot
@@ -86,6 +89,17 @@ def merge(mask: torch.Tensor, yes: Any, no: Any) -> Any:
     return type(yes)(*(merge(mask, a, b) for a, b in zip(yes, no)))
 
 
+_CORES: weakref.WeakKeyDictionary[EnvPackage, dict[int | None, Core]] = weakref.WeakKeyDictionary()
+
+
+def core_of(package: EnvPackage, max_episode_steps: int | None) -> Core:
+    """The core of a package's batched twin, one per time limit, so that compiled forms are shared."""
+    cores = _CORES.setdefault(package, {})
+    if max_episode_steps not in cores:
+        cores[max_episode_steps] = Core(package.fast(), max_episode_steps)
+    return cores[max_episode_steps]
+
+
 class Core:
     """The pure engine of one environment: built once, holds no rows.
 
@@ -99,24 +113,33 @@ class Core:
         self.schema = env.schema
         self.layout = draw_layout(env.schema)
         self.max_episode_steps = max_episode_steps
+        self._forms: dict[tuple[AutoresetMode, str], Callable[..., Any]] = {}
+        self.used: set[str] = set()  # slots asked for so far, in eager steps
         # Tests set these: a place to list every word drawn, and values to force. Never set while compiling.
         self.ledger: dict[str, dict[str, torch.Tensor]] | None = None
         self.override: Mapping[str, Any] | None = None
 
-    @classmethod
-    def of(cls, package: EnvPackage, max_episode_steps: int | None) -> Core:
-        """The core of a package's batched twin."""
-        return cls(package.fast(), max_episode_steps)
+    def form(self, mode: AutoresetMode, name: str) -> Callable[..., Any]:
+        """The step of `mode`, `(state, action, params) -> (state, StepOut)`, in the named form; built once."""
+        if (mode, name) not in self._forms:
+            self._forms[mode, name] = build(name, functools.partial(self.step, mode))
+        return self._forms[mode, name]
 
     def _draw(self, phase: str, key: torch.Tensor, t: torch.Tensor) -> BatchedDraw:
         ledger = None if self.ledger is None else self.ledger.setdefault(phase, {})
         return BatchedDraw(self.layout, phase, key, t, ledger=ledger, override=self.override)
 
+    def _note(self, draw: BatchedDraw) -> None:
+        if not torch.compiler.is_compiling():
+            self.used |= draw.used
+
     def fresh(self, seed: torch.Tensor, episode: torch.Tensor, params: Any) -> EngineState:
         """Rows at the start of episode `episode` [N] of their `seed` [N, 2]."""
         key = episode_key(seed, episode)
         t = torch.zeros_like(episode)
-        state = self.env.reset(Context(self._draw("reset", key, t), t, params))
+        draw = self._draw("reset", key, t)
+        state = self.env.reset(Context(draw, t, params))
+        self._note(draw)
         check_state(self.schema, state, episode.shape[0])
         returns = torch.zeros(episode.shape, dtype=torch.float64, device=episode.device)
         ended = torch.zeros(episode.shape, dtype=torch.bool, device=episode.device)
@@ -138,7 +161,9 @@ class Core:
     def _advance(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, torch.Tensor, torch.Tensor]:
         """The transition and the clock, no reset: (state after, reward [N], flags [2, N] as terminated, truncated)."""
         num_envs = es.t.shape[0]
-        outcome = self.env.step(es.env, action, Context(self._draw("step", es.key, es.t), es.t, params))
+        draw = self._draw("step", es.key, es.t)
+        outcome = self.env.step(es.env, action, Context(draw, es.t, params))
+        self._note(draw)
         check_state(self.schema, outcome.state, num_envs)
         check_field(self.schema.reward, outcome.reward, num_envs)
         t = es.t + 1

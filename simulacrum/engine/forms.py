@@ -14,7 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch._dynamo
+from torch.utils import _pytree as pytree
 
+from simulacrum.engine.capture import Graph, capture
 from simulacrum.errors import CompileError, UsageError
 
 PureFunction = Callable[..., Any]
@@ -38,13 +41,35 @@ def eager(function: PureFunction) -> PureFunction:
     return function
 
 
-def inductor(function: PureFunction) -> PureFunction:
-    """One graph through torch.compile: a graph break is an error, and a new batch size is a new graph.
+class Inductor:
+    """One graph through torch.compile, the same for every N >= 2 (and one for N = 1).
 
-    The first call compiles (seconds to a minute); later processes find the result in torch's cache.
+    The first call of each captures and compiles, in seconds to a minute; later processes find the machine code in
+    torch's cache. It is made once per core and autoreset mode, and every env of those shares it.
     """
-    options = {key: value for key, value in INDUCTOR_OPTIONS.items() if _known_option(key)}
-    return torch.compile(function, fullgraph=True, dynamic=False, options=options)
+
+    def __init__(self, function: PureFunction) -> None:
+        self.function = function
+        self.built: dict[bool, tuple[Callable[..., Any], Graph]] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        flat = pytree.tree_leaves(args)
+        several = flat[0].shape[0] > 1
+        if several not in self.built:
+            self.built[several] = self._build(args, several)
+        run, graph = self.built[several]
+        return pytree.tree_unflatten(run(*flat), graph.given)
+
+    def _build(self, args: tuple[Any, ...], several: bool) -> tuple[Callable[..., Any], Graph]:
+        graph = capture(self.function, args)
+        options = {key: value for key, value in INDUCTOR_OPTIONS.items() if _known_option(key)}
+        run = torch.compile(graph.program.module(), fullgraph=True, dynamic=None if several else False, options=options)
+        if several:
+            for tensor in graph.example:
+                torch._dynamo.mark_dynamic(tensor, 0, min=2)
+        with torch.no_grad():
+            run(*graph.example)
+        return run, graph
 
 
 def _known_option(key: str) -> bool:
@@ -53,7 +78,7 @@ def _known_option(key: str) -> bool:
     return key in config._config  # type: ignore[attr-defined]  # the only list of names torch keeps
 
 
-FORMS: dict[str, Callable[[PureFunction], PureFunction]] = {"eager": eager, "inductor": inductor}
+FORMS: dict[str, Callable[[PureFunction], PureFunction]] = {"eager": eager, "inductor": Inductor}
 
 
 @functools.lru_cache(maxsize=None)

@@ -6,6 +6,7 @@ actions before the new state is kept -> `fresh_step` -> the five Gymnasium value
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.contract.spaces import single_action_space, single_observation_space
 from simulacrum.engine import forms, modes, rendering, snapshot
 from simulacrum.engine.actions import outside_error, to_tensors
-from simulacrum.engine.boundary import Core, EngineState, StepOut
+from simulacrum.engine.boundary import EngineState, StepOut, core_of
 from simulacrum.engine.output import Freshener, fresh_step, masked, rows_to_objects, storages, to_numpy
 from simulacrum.engine.params import batch_params
 from simulacrum.engine.seeding import entropy, row_seeds
@@ -85,18 +86,15 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.spec = None
 
         self.form = forms.resolve_form(compile, self.device)
-        self.core = Core.of(self.package, self.max_episode_steps)
+        self.core = core_of(self.package, self.max_episode_steps)
         self.params = batch_params(self.schema, params, self.num_envs, self.device)
-        self._step = forms.build(self.form, self._pure_step)
+        self._step = self.core.form(self.autoreset_mode, self.form)
         self._state: EngineState | None = None
         self._seeds: list[int] = []
         self._began: torch.Tensor | None = None
         self._illegal: torch.Tensor | None = None  # on an accelerator: rows with an illegal action, not yet reported
         self.factory: Callable[..., SimulacrumVectorEnv] = SimulacrumVectorEnv  # who rebuilds it when unpickled
         self.closed = False
-
-    def _pure_step(self, state: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
-        return self.core.step(self.autoreset_mode, state, action, params)
 
     # --- reset -----------------------------------------------------------------------------------------------
 
@@ -276,7 +274,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         `simulacrum.rng.batched.split_seed` makes the seed words, `env.params` is a params struct, and the autoreset
         mode is this env's.
         """
-        return self.core.fresh, self._pure_step
+        return self.core.fresh, functools.partial(self.core.step, self.autoreset_mode)
 
     # --- state in and out --------------------------------------------------------------------------------------
 

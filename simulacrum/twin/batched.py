@@ -95,11 +95,11 @@ def check_group(group: Group, value: Any, num_envs: int) -> None:
 
 def check_state(schema: Schema, state: Any, num_envs: int) -> None:
     """Raise `TwinError` unless `state` is the State struct with every field's dtype and shape right."""
-    kind = state_type(schema)
-    if not isinstance(state, tuple) or getattr(state, "_fields", None) != kind._fields:
+    names = tuple(schema.state.fields)
+    if not isinstance(state, tuple) or getattr(state, "_fields", None) != names:
         raise TwinError(
             "the batched twin returned something that is not its State struct",
-            expected=f"self.State({', '.join(kind._fields)})",
+            expected=f"self.State({', '.join(names)})",
             found=type(state).__name__,
             where="state",
         )

@@ -1,0 +1,86 @@
+"""One pure function, captured once as one graph of tensors for every batch size.
+
+`torch.export` runs the function as plain Python on stand-ins for tensors, so an author's step may use any Python that
+does not look at values. What comes back is the graph that every compiled form is built from: one for N >= 2 with a
+symbolic N, and one for N = 1, which export treats apart. A branch on a value, or anything else that cannot be one
+graph, is an error here, with the author's file and line in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from simulacrum.errors import CompileError
+
+MAX_ROWS = 1 << 24
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A captured function: the exported program on flat tensors, and the shape of what it takes and gives."""
+
+    program: torch.export.ExportedProgram
+    taken: pytree.TreeSpec
+    given: pytree.TreeSpec
+    example: tuple[torch.Tensor, ...]
+
+
+class _Flat(torch.nn.Module):
+    """The function on a flat list of tensors; notes the structure of what it returned in `given`."""
+
+    def __init__(self, function: Callable[..., Any], taken: pytree.TreeSpec, given: list[pytree.TreeSpec]) -> None:
+        super().__init__()
+        self.function, self.taken = function, taken
+        self.note = given.append  # export puts a module's own attributes back as they were; a list outside stays
+
+    def forward(self, *flat: torch.Tensor) -> tuple[Any, ...]:
+        result = self.function(*pytree.tree_unflatten(list(flat), self.taken))
+        leaves, given = pytree.tree_flatten(result)
+        self.note(given)
+        return tuple(leaves)
+
+
+def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
+    """The graph of `function(*args)`; every tensor of `args` has a leading `[N]`, all the same N.
+
+    Raises:
+        CompileError: the function looks at values, or does something that cannot be part of one graph.
+    """
+    flat, taken = pytree.tree_flatten(args)
+    # Export merges two inputs that are one tensor object, silently. Each input gets memory of its own.
+    example = tuple(tensor.detach().clone() for tensor in flat)
+    rows = example[0].shape[0]
+    given: list[pytree.TreeSpec] = []
+    module = _Flat(function, taken, given)
+    shapes = None
+    if rows > 1:
+        batch = torch.export.Dim("N", min=2, max=MAX_ROWS)
+        shapes = (tuple({0: batch} for _ in example),)
+    try:
+        with torch.no_grad():
+            program = torch.export.export(module, example, dynamic_shapes=shapes, strict=False)
+    except Exception as error:
+        raise CompileError(
+            "the step cannot be captured as one graph",
+            expected="a pure function of tensors: no `if` on a value, no .item(), the same operations for every N",
+            found=f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}",
+            where=_author_line(error),
+            next_step="use torch.where in place of a branch, then run the battery again",
+        ) from error
+    return Graph(program, taken, given[-1], example)
+
+
+def _author_line(error: BaseException) -> str | None:
+    """The innermost frame of the traceback that lies in somebody's fast.py."""
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        if filename.endswith("fast.py"):
+            place = f"{filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
