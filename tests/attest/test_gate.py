@@ -274,6 +274,16 @@ def test_parameters_must_lie_in_the_validated_range(
         assert "parameter slip: validated 0.1 to 0.5, asked for" in state.why[0]
 
 
+@pytest.mark.parametrize(("low", "high", "value"), [(0.7, 0.8, 0.7), (0.2, 0.3, 0.3)])
+def test_a_limit_stays_inside_when_float32_rounds_it_out(low: float, high: float, value: float) -> None:
+    validated = Configuration(params={"slip": (low, high)})
+    rounded = np.float32(value)
+    assert not low <= float(rounded) <= high
+    assert validated.uncovered(wanted_configuration(params={"slip": rounded})) == []
+    beyond = np.nextafter(rounded, np.float32(0.0 if value == low else 1.0))
+    assert len(validated.uncovered(wanted_configuration(params={"slip": beyond}))) == 1
+
+
 def test_a_parameter_that_nobody_validated(package: EnvPackage, make_report: MakeReport) -> None:
     write_report(package, make_report())
     state = gate_state(package, wanted_configuration(params={"wind": 1}))
