@@ -117,7 +117,7 @@ static int battery(const char *name) {
     swrite_Basic = FALSE;
     freopen("/dev/null", "w", stdout);  // the batteries print their reports; only the JSON line below is wanted
     if (!strcmp(name, "small")) bbattery_SmallCrush(generator);
-    else if (!strcmp(name, "rabbit")) bbattery_Rabbit(generator, 4294967296.0);
+    else if (!strcmp(name, "rabbit")) bbattery_Rabbit(generator, 1073741824.0);
     else if (!strcmp(name, "crush")) bbattery_Crush(generator);
     else return 2;
     int suspect = 0, failed = 0;
