@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, cast
 
-from simulacrum.contract.fields import FLOAT_DTYPES, INTEGER_RANGES, Bound, Number, elements, round_to
+from simulacrum.contract.fields import FLOAT_DTYPES, INTEGER_RANGES, Bound, Number, round_to
 from simulacrum.contract.node import Node, show
 
 
@@ -21,7 +22,10 @@ def parse_number(node: Node, dtype: str) -> Number:
             mend="write a number of that type",
         )
     try:
-        return round_to(dtype, value)
+        number = round_to(dtype, value)
+        if not math.isfinite(number):  # 1e999 is JSON, and becomes an infinity
+            raise OverflowError
+        return number
     except OverflowError:
         limits = INTEGER_RANGES.get(dtype, "the largest finite value")
         node.fail(
@@ -54,8 +58,8 @@ def parse_bounds(node: Node, inner: Node, dtype: str, shape: tuple[int, ...]) ->
         else:
             pairs.append(parse_number(plain, dtype) if plain else None)
     low, high = pairs
-    for bottom, top in zip(_spread(low, shape), _spread(high, shape), strict=True):
-        if bottom is not None and top is not None and bottom > top:
+    for bottom, top in _pairs(low, high):
+        if bottom > top:
             node.fail(
                 "the lower bound is above the upper one",
                 expected="low <= high",
@@ -86,9 +90,14 @@ def parse_nested(node: Node, dtype: str, shape: tuple[int, ...], absent: float) 
     return tuple(parse_nested(item, dtype, shape[1:], absent) for item in node.items())
 
 
-def _spread(bound: Bound, shape: tuple[int, ...]) -> list[Number | None]:
-    """One bound per element."""
-    if isinstance(bound, tuple):
-        return list(elements(bound))
-    size = math.prod(shape)
-    return [bound] * size
+def _pairs(low: Bound, high: Bound) -> Iterator[tuple[Number, Number]]:
+    """Each lower bound with its upper one; nothing where one of the two is missing."""
+    if isinstance(low, tuple) or isinstance(high, tuple):
+        size = len(low if isinstance(low, tuple) else cast("tuple[Bound, ...]", high))
+        for index in range(size):
+            yield from _pairs(
+                low[index] if isinstance(low, tuple) else low,
+                high[index] if isinstance(high, tuple) else high,
+            )
+    elif low is not None and high is not None:
+        yield low, high

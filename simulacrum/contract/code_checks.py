@@ -79,8 +79,10 @@ def check_draw_calls(schema: Schema, folder: Path, sources: Mapping[str, Source]
                 )  # fmt: skip
         if any(call.slot is None for _, call in calls):
             continue  # a computed slot name: what is drawn shows only at run time
+        # A handle may have any name; a slot counts as drawn where its name stands as text.
+        mentioned = {text for reached in reachable(folder, twin) for text in reached.source.texts()}
         for index, draw in enumerate(schema.draws):
-            if all(call.slot != draw.name for _, call in calls):
+            if draw.name not in mentioned:
                 yield Problem(
                     f"{twin}.py", None, f"$.x-draws[{index}]", f"{twin}.py never draws the slot {draw.name}",
                     f"draw it where {draw.rule} says so, or remove the declaration",

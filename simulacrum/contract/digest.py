@@ -116,7 +116,11 @@ def _walk(folder: Path, prefix: str, above: set[str]) -> Iterator[tuple[str, Pat
     real = os.path.realpath(folder)
     if real in above or not folder.is_dir():  # a link back up would never end
         return
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise _unreadable(error, folder, prefix or folder.name) from None
+    for entry in entries:
         if entry.name in _LEFT_OUT or entry.name.startswith(".") or entry.name.endswith((".pyc", "~")):
             continue
         path = folder / entry.name
@@ -154,11 +158,15 @@ def _read(path: Path, name: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise PackageError(
-            f"{name} cannot be read: {error.strerror or error}",
-            where=path,
-            next_step="check the file's permissions",
-        ) from None
+        raise _unreadable(error, path, name) from None
+
+
+def _unreadable(error: OSError, path: Path, name: str) -> PackageError:
+    return PackageError(
+        f"{name} cannot be read: {error.strerror or error}",
+        where=path,
+        next_step="check its permissions",
+    )
 
 
 def _sha(data: bytes) -> str:

@@ -69,7 +69,7 @@ def folders_at(folder: Path) -> list[Path]:
 
 
 def is_candidate(folder: Path) -> bool:
-    return any((folder / mark).is_file() for mark in MARKS)
+    return any(os.path.isfile(folder / mark) for mark in MARKS)  # False, too, where we may not look
 
 
 def package_folder(dotted: str) -> Path | None:

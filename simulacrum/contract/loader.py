@@ -87,9 +87,8 @@ def import_error(error: Exception, folder: Path, module: str) -> PackageError:
         place = f"{error.filename}, line {error.lineno}"
         cause = f"{type(error).__name__}: {error.msg}"
     else:
-        root = str(folder.resolve())
         for frame in traceback.extract_tb(error.__traceback__):
-            if str(Path(frame.filename).resolve()).startswith(root):
+            if Path(frame.filename).resolve().is_relative_to(folder.resolve()):
                 place = f"{frame.filename}, line {frame.lineno}"
     if isinstance(error, SimulacrumError):
         cause = f"{type(error).__name__}: {error.message}"

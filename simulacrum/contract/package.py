@@ -60,7 +60,7 @@ class EnvPackage:
                 where=folder,
                 next_step="give the folder that holds spec.md and schema.json",
             )
-        missing = [name for name in REQUIRED_FILES if not (folder / name).is_file()]
+        missing = [name for name in REQUIRED_FILES if not os.path.isfile(folder / name)]
         if missing:
             raise PackageError(
                 f"the environment package lacks {', '.join(missing)}",

@@ -101,8 +101,8 @@ def load_schema(path: str | Path) -> Schema:
 def parse_schema(raw: dict[str, Any], where: str) -> Schema:
     """The Schema in a JSON object; `where` names its source in messages. Raises SchemaError."""
     root = Node(raw, "$", where)
-    _check_top(root)
     _check_dialect(root)
+    _check_top(root)
     env_id, name = _identity(root)
     parts = root.child("properties")
     state = _mapping(parts.child("state"), "state", minimum=1)

@@ -107,6 +107,11 @@ class Source:
             and _last_name(node.func.value) == "draw"
         ]
 
+    def texts(self) -> set[str]:
+        """Every text literal of the file."""
+        values = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        return {value for value in values if isinstance(value, str)}
+
     def calls(self, names: set[str]) -> list[tuple[str, int]]:
         """The calls of functions or methods with one of these names, with their lines."""
         return [

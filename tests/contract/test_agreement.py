@@ -348,3 +348,11 @@ def test_a_schema_of_another_id_is_read(tmp_path: Path, write_lamp: Write, raw: 
     raw["$id"] = "simulacrum/lamp-v0"
     package = EnvPackage.open(write_lamp(tmp_path / "other", schema=json.dumps(raw)), "path")
     assert (package.env_id, check_agreement(package)) == ("simulacrum/lamp-v0", [])
+
+
+def test_a_draw_under_another_handle_is_not_forgotten(bend: Callable[..., EnvPackage]) -> None:
+    old = 'ctx.draw.integers("first", LEVELS)'
+    assert (
+        check_agreement(bend("fast", old, f"(lambda handle: {old.replace('ctx.draw', 'handle')})(ctx.draw)"))
+        == []
+    )

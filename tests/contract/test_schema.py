@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from simulacrum.contract.discovery import built_in_folder
 from simulacrum.contract.fields import Draw, round_to
 from simulacrum.contract.schema import load_schema, parse_schema
 from simulacrum.errors import SchemaError
@@ -167,6 +172,11 @@ BENT: dict[str, tuple[Bend, str, str]] = {
         lambda r: state(r)["warmth"]["items"].update({"maximum": 1e39}),
         "warmth.items.maximum",
         "does not fit in float32",
+    ),
+    "infinite bound": (
+        lambda r: state(r)["warmth"]["items"].update({"maximum": 1e999}),
+        "maximum",
+        "does not fit",
     ),
     "crossed bounds": (lambda r: state(r)["level"].update({"minimum": 5}), "level", "lower bound is above"),
     "bounds on the array": (
@@ -422,3 +432,51 @@ def test_byte_order_mark_and_crlf(tmp_path: Path, raw: Raw) -> None:
     text = json.dumps(raw, indent=1).replace("\n", "\r\n")
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert load_schema(path) == parse_schema(raw, "other")
+
+
+TOYWALK = json.loads((built_in_folder() / "toywalk" / "schema.json").read_text("utf-8"))
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The path of every value below `value`."""
+    children = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, child in children:
+        yield (*path, key)
+        yield from places(child, (*path, key))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 2**70)
+    | st.floats()
+    | st.sampled_from(["", "R1", "array", "Box"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "x-dtype", "a"]), inner)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(place=st.sampled_from(list(places(TOYWALK))), value=JSON)
+def test_whatever_stands_somewhere_is_read_or_refused(place: tuple[str | int, ...], value: Any) -> None:
+    """No other error than SchemaError, whatever a file holds."""
+    raw: Any = copy.deepcopy(TOYWALK)
+    parent = raw
+    for step in place[:-1]:
+        parent = parent[step]
+    parent[place[-1]] = value
+    with contextlib.suppress(SchemaError):
+        parse_schema(raw, "lamp")
+
+
+def test_large_shapes_cost_nothing(raw: Raw) -> None:
+    shape = [2**20, 2**20]
+    inner: Raw = {"type": "number", "minimum": 0, "maximum": 1}
+    for length in shape:
+        inner = {"type": "array", "items": inner, "minItems": length, "maxItems": length}
+    state(raw)["warmth"] = inner | {"x-dtype": "float32", "x-shape": shape}
+    assert parse_schema(raw, "lamp").state["warmth"].size == 2**40

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from simulacrum.contract.discovery import built_in_folder
 from simulacrum.contract.spec import HEADINGS, load_spec, parse_spec
 from simulacrum.errors import SpecError
 
@@ -115,3 +119,18 @@ def test_files(tmp_path: Path, spec_text: str) -> None:
     path.write_bytes(b"")
     with pytest.raises(SpecError, match="no title"):
         load_spec(path)
+
+
+FORAGER = (built_in_folder() / "forager" / "spec.md").read_text("utf-8").split("\n")
+LINES = st.sampled_from(
+    [*FORAGER, "", "|", "- **R1**", "- ", "```", "## ", "# ", "> - **R3** x", "| a |\n|---|"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(start=st.integers(0, len(FORAGER)), length=st.integers(0, 12), lines=st.lists(LINES, max_size=4))
+def test_whatever_the_file_holds_is_read_or_refused(start: int, length: int, lines: list[str]) -> None:
+    """No other error than SpecError, whatever lines are lost and put in."""
+    text = "\n".join([*FORAGER[:start], *lines, *FORAGER[start + length :]])
+    with contextlib.suppress(SpecError):
+        parse_spec(text, "spec.md")
