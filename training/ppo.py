@@ -212,9 +212,7 @@ def main(args: Args) -> dict[str, Any]:
         os.replace(folder / "checkpoint.part", folder / "checkpoint.pt")
 
     # --- train ---
-    console.print(
-        f"training on [bold]{args.env_id}[/]: {iterations} iterations of {batch:,} steps, into {folder}"
-    )
+    console.print(f"training on {args.env_id}: {iterations} iterations of {batch:,} steps", highlight=False)
     stop = iterations if args.stop_after is None else min(iterations, done + args.stop_after)
     with live(console, iterations * batch) as (progress, task):
         for iteration in range(done, stop):
@@ -421,7 +419,7 @@ def table(args: Args, measured: dict[str, tuple[np.ndarray, np.ndarray]]) -> Tab
     shown = Table(
         title=f"{args.env_id}, reference twin, {args.eval_seeds} seeds x {args.eval_episodes} episodes"
     )
-    for heading in ("policy", "mean return", "episode length", "PPO gains"):
+    for heading in ("policy", "mean return", "episode length", "gain over it"):
         shown.add_column(heading, justify="left" if heading == "policy" else "right")
     mine = next(iter(measured.values()))[0]
     for name, (returns, lengths) in sorted(measured.items(), key=lambda entry: -entry[1][0].mean()):

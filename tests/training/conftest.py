@@ -22,6 +22,7 @@ from simulacrum.contract.package import EnvPackage, load_package
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data"
+COUNTER = ROOT / "tests" / "adapters" / "data" / "counter"
 
 
 @pytest.fixture(scope="session")
@@ -47,20 +48,22 @@ def script() -> Iterator[Callable[[str], ModuleType]]:
 
 
 @pytest.fixture
-def validated(tmp_path: Path) -> Iterator[Callable[[Path], EnvPackage]]:
+def validated(tmp_path: Path) -> Iterator[Callable[..., EnvPackage]]:
     """Copies a package, writes it a passing report by hand and registers it.
 
     The battery itself has its own tests and takes most of a minute; here it is only asked whether a script
     trains behind an open gate and stops at a closed one. The copy is in a temporary folder, so no report that
-    was not earned lies beside a real environment.
+    was not earned lies beside a real environment. `schema` is a piece of schema.json and what to put there.
     """
     before = dict(gym.registry)
 
-    def open_gate(source: Path) -> EnvPackage:
+    def open_gate(source: Path, schema: tuple[str, str] = ("", "")) -> EnvPackage:
         folder = tmp_path / "packages" / source.name
         shutil.copytree(
             source, folder, ignore=shutil.ignore_patterns("__pycache__", "validation_report.json")
         )
+        text = (folder / "schema.json").read_text()
+        (folder / "schema.json").write_text(text.replace(*schema, 1))
         package = load_package(folder)
         write_report(package, passing(package))
         simulacrum.register_envs(folder)
@@ -88,15 +91,27 @@ def passing(package: EnvPackage) -> Report:
 
 
 @pytest.fixture
-def forager(validated: Callable[[Path], EnvPackage]) -> EnvPackage:
+def forager(validated: Callable[..., EnvPackage]) -> EnvPackage:
     return validated(ROOT / "envs" / "forager")
 
 
 @pytest.fixture
-def toywalk(validated: Callable[[Path], EnvPackage]) -> EnvPackage:
+def toywalk(validated: Callable[..., EnvPackage]) -> EnvPackage:
     return validated(ROOT / "envs" / "toywalk")
 
 
 @pytest.fixture
-def aim(validated: Callable[[Path], EnvPackage]) -> EnvPackage:
+def aim(validated: Callable[..., EnvPackage]) -> EnvPackage:
     return validated(DATA / "aim")
+
+
+@pytest.fixture
+def cut_off(validated: Callable[..., EnvPackage]) -> EnvPackage:
+    """counter, every episode of which is cut off after 7 steps."""
+    return validated(COUNTER)
+
+
+@pytest.fixture
+def terminated(validated: Callable[..., EnvPackage]) -> EnvPackage:
+    """counter, every episode of which is terminated, and cut off as well, after 7 steps."""
+    return validated(COUNTER, ('"maximum": 1000, "default": 1000', '"maximum": 1000, "default": 7'))

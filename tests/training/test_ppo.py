@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -107,13 +108,61 @@ def test_resume_refuses_other_arguments_and_empty_folders(
         ppo.main(ppo.Args(resume=tmp_path))
 
 
+def test_acts_in_true_transitions_only(
+    ppo: ModuleType, cut_off: EnvPackage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every observation acted on follows the one before it or starts an episode; no last one is acted on."""
+    acted, learned, bootstrapped = [], [], []
+
+    class Watched(ppo.Agent):
+        def forward(self, observation: torch.Tensor) -> Any:
+            if torch.is_grad_enabled():
+                learned.append(observation)
+            elif bool((observation[:, 0] == 7).any()):
+                bootstrapped.append(observation)
+            else:
+                acted.append(observation)
+            return super().forward(observation)
+
+    monkeypatch.setattr(ppo, "Agent", Watched)
+    size = {**SMALL, "epochs": 1}
+    ppo.main(ppo.Args(env_id="simulacrum/counter-v0", runs=tmp_path, total_steps=640, stop_after=1, **size))
+    assert len(acted) == 21  # one for each step, and one for what follows the last
+    junk = 0
+    for now, following in itertools.pairwise(acted):
+        goes_on = (following[:, 0] == now[:, 0] + 1) & (following[:, 1] == now[:, 1])
+        starts = (now[:, 0] == 6) & (following[:, 0] == 0) & (following[:, 1] != now[:, 1])
+        junk += int((~(goes_on | starts)).sum())
+    assert junk == 0
+    assert torch.equal(torch.cat(learned)[:, 0].sort()[0], torch.cat(acted[:-1])[:, 0].sort()[0])
+    assert [len(last) for last in bootstrapped] == [16, 16]
+    assert all(bool((last[:, 0] == 7).all()) for last in bootstrapped)
+
+
+@pytest.mark.parametrize(("package", "worth"), [("cut_off", 2.0), ("terminated", 1.0)])
+def test_a_cut_off_episode_is_worth_what_would_have_come_and_a_terminated_one_is_not(
+    ppo: ModuleType, package: str, worth: float, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """With reward 1 and discount 1/2, the state before the end is worth 1 + 1/2 + 1/4 + ... or just 1."""
+    request.getfixturevalue(package)
+    size = {**SMALL, "gamma": 0.5, "learning_rate": 3e-3, "epochs": 4}
+    results = ppo.main(
+        ppo.Args(env_id="simulacrum/counter-v0", runs=tmp_path, total_steps=9_600, stop_after=29, **size)
+    )
+    saved = torch.load(Path(results["folder"]) / "checkpoint.pt", weights_only=True)
+    agent = ppo.Agent(gym.spaces.Box(0, 1000, (2,)), gym.spaces.Discrete(2), (0, 0), 16)
+    agent.load_state_dict(saved["agent"])
+    _, value = agent(torch.tensor([[6.0, 0.2], [6.0, 0.5], [6.0, 0.8]]))
+    assert value.tolist() == pytest.approx([worth] * 3, abs=0.4)  # learned, not exact; the two are 1 apart
+
+
 def test_learns_a_discrete_task(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     """The optimum of toywalk is its probe `always_right`."""
     results = ppo.main(
         ppo.Args(
             env_id="simulacrum/toywalk-v0",
             runs=tmp_path,
-            total_steps=60_000,
+            total_steps=30_000,
             num_envs=64,
             num_steps=32,
             minibatch=512,
@@ -132,11 +181,12 @@ def test_learns_a_continuous_task(ppo: ModuleType, aim: EnvPackage, tmp_path: Pa
         ppo.Args(
             env_id="simulacrum/aim-v0",
             runs=tmp_path,
-            total_steps=60_000,
+            total_steps=30_000,
             num_envs=64,
             num_steps=15,
             minibatch=240,
-            epochs=6,
+            epochs=4,
+            learning_rate=3e-3,
             gamma=0.5,
             width=32,
             entropy=0.0,

@@ -22,7 +22,8 @@ class Counter(BatchedEnv):
         return Transition(state.replace(count=count), reward, count == ctx.params.goal)  # R6
 
     def observe(self, state: Any, ctx: Context) -> Tensor:
-        return torch.stack([state.count, state.mark], dim=-1).to(torch.float32)  # R7: [N, 2]
+        mark = state.mark.to(torch.float32) / 65536
+        return torch.stack([state.count.to(torch.float32), mark], dim=-1)  # R7: [N, 2]
 
     def info(self, state: Any, ctx: Context) -> dict[str, Tensor]:
         return {"count": state.count}  # R7

@@ -19,7 +19,7 @@ class Counter(ReferenceEnv):
         return Transition(state.replace(count=count), Float32(1.0), count == ctx.params.goal)  # R5, R6
 
     def observe(self, state: Any, ctx: Context) -> tuple[Float32, Float32]:
-        return Float32(state.count), Float32(state.mark)  # R7
+        return Float32(state.count), Float32(state.mark) / 65536  # R7
 
     def info(self, state: Any, ctx: Context) -> dict[str, int]:
         return {"count": state.count}  # R7
