@@ -17,7 +17,7 @@ import torch
 import torch._dynamo
 from torch.utils import _pytree as pytree
 
-from simulacrum.engine.capture import Graph, capture
+from simulacrum.engine.capture import MAX_ROWS, Graph, capture
 from simulacrum.errors import CompileError, UsageError
 
 PureFunction = Callable[..., Any]
@@ -29,6 +29,9 @@ INDUCTOR_OPTIONS: dict[str, Any] = {
     "cpp.enable_unsafe_math_opt_flag": False,
     "cpp.threads": 1,
     "emulate_precision_casts": True,
+    # An intermediate result used twice is otherwise written out twice, nested: the portable functions then take
+    # minutes to compile instead of seconds. The loops and their bits stay the same.
+    "realize_opcount_threshold": 8,
 }
 
 
@@ -66,7 +69,7 @@ class Inductor:
         run = torch.compile(graph.program.module(), fullgraph=True, dynamic=None if several else False, options=options)
         if several:
             for tensor in graph.example:
-                torch._dynamo.mark_dynamic(tensor, 0, min=2)
+                torch._dynamo.mark_dynamic(tensor, 0, min=2, max=MAX_ROWS)
         with torch.no_grad():
             run(*graph.example)
         return run, graph
