@@ -43,7 +43,7 @@ def script() -> Iterator[Callable[[str], ModuleType]]:
     yield load
     torch.set_num_threads(threads)
     sys.path.remove(str(ROOT / "training"))
-    for name in ("ppo", "sb3_ppo"):
+    for name in ("ppo", "sb3_ppo", "forager_optimum"):
         sys.modules.pop(name, None)
 
 
