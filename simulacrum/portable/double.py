@@ -1,4 +1,7 @@
-"""The portable functions on Python floats, in float64: special values and reduction with `if`, the rest in `kernels`."""
+"""The portable functions on Python floats, in float64.
+
+Special values and the reduction of arguments are told apart with `if`; the arithmetic is in `kernels`.
+"""
 
 from __future__ import annotations
 

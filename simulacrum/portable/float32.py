@@ -1,8 +1,8 @@
 """`Float32`: float32 arithmetic that reads like arithmetic, in plain Python.
 
 Each operation is done in float64 and rounded to float32 once. For + - * / that gives the correctly rounded
-float32 result, because 53 bits are at least 2 * 24 + 2 (a classical result on double rounding), so a `Float32`
-expression has the bits of the same expression on float32 tensors.
+float32 result, because 53 bits are at least 2 * 24 + 2 (a classical result on double rounding), so a
+`Float32` expression has the bits of the same expression on float32 tensors.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ class Float32(float):
     """A float that is always a float32 value.
 
     The other operand (int, float, NumPy scalar on the right) is rounded to float32 before the operation and
-    before a comparison, as torch does with a Python scalar beside a float32 tensor: `Float32(0.1) == 0.1` is true.
-    Overflow gives an infinity and division by zero an infinity or NaN, as torch does; nothing raises. `//`, `%`
-    and `**` have no form with the same bits everywhere: they raise TypeError, and the message says what to write.
+    before a comparison, as torch does with a Python scalar beside a float32 tensor: `Float32(0.1) == 0.1` is
+    true. Overflow gives an infinity and division by zero an infinity or NaN, as torch does; nothing raises.
+    `//`, `%` and `**` have no form with the same bits everywhere: they raise TypeError, and the message says
+    what to write.
 
     `hash` is that of the float value, so a dict that mixes `Float32(0.1)` and `0.1` as keys holds both.
     """
@@ -117,7 +118,7 @@ class Float32(float):
         raise _no_operator("%", "a - math.floor(a / b) * b, the same with torch.floor, or use integers")
 
     def __pow__(self, other: Any, modulus: Any = None, /) -> NoReturn:
-        raise _no_operator("**", "x * x for a small whole power, sqrt(x) for a root, else pow(x, y) of portable")
+        raise _no_operator("**", "x * x, portable.sqrt(x) or portable.pow(x, y)")
 
     def __divmod__(self, other: Any, /) -> NoReturn:
         raise _no_operator("divmod", "math.floor(a / b) and a - math.floor(a / b) * b, or use integers")

@@ -1,8 +1,9 @@
 """The arithmetic of the portable functions, written once for Python floats and float64 tensors.
 
-Only + - * / appear here, each one rounded by IEEE 754, so a float and a tensor element that take the same path get
-the same bits. Finding the path (special values, range reduction by exponent, selection) is done by `scalar.py` with
-`if` and by `tensor.py` with `where`; every function below expects its argument already reduced, finite and float64.
+Only + - * / appear here, each one rounded by IEEE 754, so a float and a tensor element that take the same
+path get the same bits. Finding the path (special values, range reduction by exponent, selection) is done
+by `scalar.py` with `if` and by `tensor.py` with `where`; every function below expects its argument
+already reduced, finite and float64.
 
 "Pair" means a value held as the unevaluated sum of two float64, the second far below the first.
 """
@@ -17,7 +18,8 @@ from simulacrum.portable import coefficients as c
 Number = TypeVar("Number", bound=Any)
 Pair = tuple[Number, Number]
 
-# 2**27 + 1: multiplying by it cuts a float64 into two halves whose products are exact (Dekker 1971, after Veltkamp).
+# 2**27 + 1: multiplying by it cuts a float64 into two halves whose products are exact (Dekker 1971, after
+# Veltkamp).
 _SPLITTER = 134217729.0
 
 
@@ -65,7 +67,8 @@ def divide_pairs(numerator: Pair[Number], denominator: Pair[Number]) -> Pair[Num
 
 
 def sqrt_step(m: Number, estimate: Number) -> tuple[Number, Number]:
-    """For 1 <= m < 4: the exact value of m - estimate**2, and the largest such value a correct estimate may have.
+    """For 1 <= m < 4: the exact value of m - estimate**2, and the largest such value a correct estimate
+    may have.
 
     With u the spacing of floats below 2 (2**-52), `estimate` is the correctly rounded root exactly when
     -limit < residual <= limit; else the root is one u above or below.

@@ -1,10 +1,10 @@
 """Portable numbers on scalars: plain Python, no NumPy and no torch.
 
-Each function takes a Python float (or int), a `Float32`, or a NumPy float scalar and answers in that type (float for
-an int), with the bits that `simulacrum.portable.tensor` gives for a tensor of that dtype. The float32 forms are
-computed in float64 and rounded once. Nothing raises for a special value: the answers are the infinities and NaN of
-IEEE 754, and a NaN always has the same (positive, quiet) bits. Where two arguments differ in type, a Python float or
-int takes the other's type.
+Each function takes a Python float (or int), a `Float32`, or a NumPy float scalar and answers in that type
+(float for an int), with the bits that `simulacrum.portable.tensor` gives for a tensor of that dtype. The
+float32 forms are computed in float64 and rounded once. Nothing raises for a special value: the answers
+are the infinities and NaN of IEEE 754, and a NaN always has the same (positive, quiet) bits. Where two
+arguments differ in type, a Python float or int takes the other's type.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def tan(x: Number) -> Number:
 
 
 def atan2(y: Number, x: Number) -> Number:
-    """The angle of the point (x, y) in radians, -pi..pi, with the signed zeros and infinities of C's atan2."""
+    """The angle of the point (x, y) in radians, -pi..pi; zeros and infinities as in C's atan2."""
     return _binary(double.atan2, y, x)
 
 
@@ -129,9 +129,7 @@ def _kind(x: Any) -> Any:
         return float
     if kind.__module__ == "numpy" and kind.__name__ in ("float32", "float64"):
         return kind
-    raise TypeError(
-        f"portable functions take a float, int, Float32, numpy.float32, numpy.float64 or a tensor, not {kind.__name__}"
-    )
+    raise TypeError(f"expected a float, int, Float32, numpy.float32 or numpy.float64, found {kind.__name__}")
 
 
 def _is_double(kind: Any) -> bool:

@@ -1,15 +1,16 @@
-"""Portable numbers on torch tensors: float32 and float64, any shape, same bits as `simulacrum.portable.scalar`.
+"""Portable numbers on torch tensors: float32 and float64, any shape, same bits as
+`simulacrum.portable.scalar`.
 
-The functions are pure, keep shape, dtype and device, and are made of operations whose result is fixed by IEEE 754
-(see docs/portable-numbers.md), so a row has the same bits alone or in a batch, eager or compiled by inductor, and as a
-scalar. They trace into one graph, export with dynamic shapes, and can be differentiated. float32 tensors are computed
-in float64 and rounded once. A NaN always has the same (positive, quiet) bits.
+The functions are pure, keep shape, dtype and device, and are made of operations whose result is fixed by
+IEEE 754 (see docs/portable-numbers.md), so a row has the same bits alone or in a batch, eager or compiled
+by inductor, and as a scalar. They trace into one graph, export with dynamic shapes, and can be
+differentiated. float32 tensors are computed in float64 and rounded once. A NaN always has the same
+(positive, quiet) bits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -28,7 +29,8 @@ from simulacrum.portable.double import (
 
 __all__ = ["atan2", "cos", "exp", "log", "ordered_sum", "positive_zero", "pow", "sin", "sqrt", "tan", "tanh"]
 
-# Bits of sqrt(1/2): a significand is taken from [sqrt(1/2), sqrt(2)), so that log is small near 1 from both sides.
+# Bits of sqrt(1/2): a significand is taken from [sqrt(1/2), sqrt(2)), so that log is small near 1 from
+# both sides.
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _SMALLEST_NORMAL = 2.0**-1022
 
@@ -37,8 +39,9 @@ def sqrt(x: Tensor) -> Tensor:
     """The correctly rounded square root, elementwise; NaN below zero, -0.0 for -0.0."""
     _check(x)
     if x.dtype == torch.float32:
-        # A root in float64 may be one spacing off, but a root of a float32 is never that near to a tie of float32.
-        return _rounded(torch.where(x < 0.0, math.nan, torch.sqrt(x.double())), x.dtype)
+        # A root in float64 may be one spacing off, but a root of a float32 is never that near to a tie of
+        # float32.
+        return torch.where(x >= 0.0, torch.sqrt(x.double()), math.nan).to(x.dtype)
     usual = (x > 0.0) & (x < math.inf)
     k, m = _power_of_four(torch.where(usual, x, 1.0))
     estimate = torch.sqrt(m)
@@ -55,7 +58,7 @@ def exp(x: Tensor) -> Tensor:
     wide = x.double()
     number = wide == wide
     limited = torch.where(number, wide, 0.0).clamp(EXP_LOWEST, EXP_HIGHEST)
-    return _rounded(torch.where(number, _exp_of_pair(limited, 0.0), math.nan), x.dtype)
+    return torch.where(number, _exp_of_pair(limited, 0.0), math.nan).to(x.dtype)
 
 
 def log(x: Tensor) -> Tensor:
@@ -66,7 +69,7 @@ def log(x: Tensor) -> Tensor:
     value = kernels.log_reduced(*_exponent_and_rest(torch.where(usual, wide, 1.0)))
     value = torch.where(wide == 1.0, wide - 1.0, value)  # +0.0 whatever a compiler does with signs of zero
     special = torch.where(wide == 0.0, -math.inf, torch.where(wide == math.inf, math.inf, math.nan))
-    return _rounded(torch.where(usual, value, special), x.dtype)
+    return torch.where(usual, value, special).to(x.dtype)
 
 
 def tanh(x: Tensor) -> Tensor:
@@ -78,7 +81,7 @@ def tanh(x: Tensor) -> Tensor:
     x2 = torch.where(tiny | (a != a), 1.0, a).clamp(max=TANH_ONE) * 2.0
     k = torch.floor(x2 * c.LOG2_E + 0.5)
     value = kernels.tanh_positive(k, x2, _power_of_two(k.to(torch.int64))) * sign
-    return _rounded(torch.where(tiny, wide, torch.where(a == a, value, math.nan)), x.dtype)
+    return torch.where(tiny, wide, torch.where(a == a, value, math.nan)).to(x.dtype)
 
 
 def sin(x: Tensor) -> Tensor:
@@ -90,7 +93,7 @@ def sin(x: Tensor) -> Tensor:
     value = torch.where((quadrant & 1) == 1, cosine[0] + cosine[1], sine[0] + sine[1])
     value = value * torch.where(quadrant >= 2, -sign, sign)
     value = torch.where(a <= ANGLE_LIMIT, value, math.nan)
-    return _rounded(torch.where(a < TINY, wide, value), x.dtype)
+    return torch.where(a < TINY, wide, value).to(x.dtype)
 
 
 def cos(x: Tensor) -> Tensor:
@@ -100,7 +103,7 @@ def cos(x: Tensor) -> Tensor:
     quadrant, sine, cosine = _sine_and_cosine(a)
     value = torch.where((quadrant & 1) == 1, sine[0] + sine[1], cosine[0] + cosine[1])
     value = torch.where((quadrant == 1) | (quadrant == 2), -value, value)
-    return _rounded(torch.where(a <= ANGLE_LIMIT, value, math.nan), x.dtype)
+    return torch.where(a <= ANGLE_LIMIT, value, math.nan).to(x.dtype)
 
 
 def tan(x: Tensor) -> Tensor:
@@ -115,7 +118,7 @@ def tan(x: Tensor) -> Tensor:
     parts = kernels.divide_pairs(_choose(odd, cosine, sine), _choose(odd, sine, cosine))
     value = (parts[0] + parts[1]) * torch.where(odd, -sign, sign)
     value = torch.where(a <= ANGLE_LIMIT, value, math.nan)
-    return _rounded(torch.where(tiny, wide, value), x.dtype)
+    return torch.where(tiny, wide, value).to(x.dtype)
 
 
 def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
@@ -124,7 +127,7 @@ def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
     One argument may be a Python number. Shapes broadcast.
     """
     y, x = _two(y, x)
-    wide_y, wide_x = torch.broadcast_tensors(y.double(), x.double())
+    wide_y, wide_x = y.double(), x.double()
     y_sign, y_size = _sign_and_size(wide_y)
     x_sign, x_size = _sign_and_size(wide_x)
     number = (wide_y == wide_y) & (wide_x == wide_x)
@@ -149,7 +152,7 @@ def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
     value = kernels.atan_sum(t * turn, t_low * turn, base, base_low) * y_sign
     # Zero comes back as it went in, so that its sign does not hang on a compiler's view of signs of zero.
     value = torch.where((wide_y == 0.0) & ~left, wide_y, value)
-    return _rounded(torch.where(number, value, math.nan), y.dtype)
+    return torch.where(number, value, math.nan).to(y.dtype)
 
 
 def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
@@ -158,7 +161,7 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
     One argument may be a Python number. Shapes broadcast.
     """
     x, y = _two(x, y)
-    wide_x, wide_y = torch.broadcast_tensors(x.double(), y.double())
+    wide_x, wide_y = x.double(), y.double()
     sign, a = _sign_and_size(wide_x)
     number = (wide_x == wide_x) & (wide_y == wide_y)
     y_finite = (wide_y == wide_y) & (torch.abs(wide_y) < math.inf)
@@ -172,17 +175,18 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
     odd = whole & y_finite & (torch.floor(wide_y * 0.5) * 2.0 != wide_y)
     value = torch.where(odd, value * sign, value)
     value = torch.where(number & ((sign > 0.0) | edge | whole), value, math.nan)
-    return _rounded(torch.where((wide_y == 0.0) | (wide_x == 1.0), 1.0, value), x.dtype)
+    return torch.where((wide_y == 0.0) | (wide_x == 1.0), 1.0, value).to(x.dtype)
 
 
 def ordered_sum(x: Tensor, dim: int = -1) -> Tensor:
-    """Sum along `dim`, strictly from first to last: the bits of a loop. x: [..., K] gives [...]; K = 0 gives zeros.
+    """Sum along `dim`, strictly from first to last: the bits of a loop. x: [..., K] gives [...]; K = 0
+    gives zeros.
 
     The loop is unrolled, K - 1 additions; integers keep their dtype.
     """
+    if x.shape[dim] == 0:
+        return x.sum(dim, dtype=x.dtype)  # of nothing: zeros of the right shape
     items = x.unbind(dim)
-    if not items:
-        return x.new_zeros(x.select(dim, 0).shape if x.shape[dim] else [*x.shape[:dim], *x.shape[dim:][1:]])
     total = items[0]
     for item in items[1:]:
         total = total + item
@@ -203,7 +207,9 @@ def positive_zero(x: Tensor) -> Tensor:
 def _check(*tensors: Tensor) -> None:
     for x in tensors:
         if x.dtype not in (torch.float32, torch.float64):
-            raise TypeError(f"portable functions take float32 or float64 tensors, not {x.dtype}; convert with .to()")
+            raise TypeError(
+                f"portable functions take float32 or float64 tensors, not {x.dtype}; convert with .to()"
+            )
 
 
 def _two(first: Tensor | float, second: Tensor | float) -> tuple[Tensor, Tensor]:
@@ -219,10 +225,6 @@ def _two(first: Tensor | float, second: Tensor | float) -> tuple[Tensor, Tensor]
     if first.dtype != second.dtype:
         raise TypeError(f"both arguments must have one dtype, not {first.dtype} and {second.dtype}")
     return first, second
-
-
-def _rounded(wide: Tensor, dtype: torch.dtype) -> Tensor:
-    return wide.to(dtype)
 
 
 def _plain_nan(x: Tensor) -> Tensor:
@@ -282,7 +284,8 @@ def _pow_positive(a: Tensor, y: Tensor) -> Tensor:
 
 
 def _sine_and_cosine(a: Tensor) -> tuple[Tensor, kernels.Pair[Tensor], kernels.Pair[Tensor]]:
-    """The quadrant (0..3, int64) of angles a >= 0, and sine and cosine of the rest; 0 stands in for large angles."""
+    """The quadrant (0..3, int64) of angles a >= 0, and sine and cosine of the rest; 0 stands in for large
+    angles."""
     a = torch.where(a <= ANGLE_LIMIT, a, 0.0)
     n = torch.floor(a * c.TWO_OVER_PI + 0.5)
     y, low = kernels.quarter_turn(a, n)
@@ -301,6 +304,3 @@ def _slope(a: Tensor, b: Tensor, far: Tensor) -> kernels.Pair[Tensor]:
     bottom = _choose(far, kernels.two_sum(a, b), (b, zero))
     t, t_low = kernels.divide_pairs(top, bottom)
     return torch.where(tiny, ratio, t), torch.where(tiny, 0.0, t_low)
-
-
-_Unary = Callable[[Tensor], Tensor]

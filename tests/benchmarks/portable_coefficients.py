@@ -3,8 +3,9 @@
     python tests/benchmarks/portable_coefficients.py            # print the error of each polynomial
     python tests/benchmarks/portable_coefficients.py --write    # and write the file
 
-Each polynomial interpolates its function at Chebyshev nodes in 60 digits, and is then rounded to float64; that is
-within a small factor of the best possible polynomial of the degree, and one degree more than needed pays for it.
+Each polynomial interpolates its function at Chebyshev nodes in 60 digits, and is then rounded to float64;
+that is within a small factor of the best possible polynomial of the degree, and one degree more than
+needed pays for it.
 """
 
 from __future__ import annotations
@@ -19,18 +20,31 @@ from mpmath import sqrt as root
 
 mp.dps = 60
 TARGET = Path(__file__).resolve().parents[2] / "simulacrum" / "portable" / "coefficients.py"
-HEADER = '''"""Constants of the portable functions: plain data, written by tests/benchmarks/portable_coefficients.py.
+HEADER = '''"""Constants of the portable functions, written by tests/benchmarks/portable_coefficients.py.
 
 Polynomials are lists from the constant term up. `z` is the square of the reduced argument.
 """
 
 from __future__ import annotations
 '''
-# Near zero the closed forms cancel; 60 digits leave plenty at this distance, and the nodes keep away from zero anyway.
+# Near zero the closed forms cancel; 60 digits leave plenty at this distance, and the nodes keep away from
+# zero anyway.
 Series = Callable[[Any], Any]
 POLYNOMIALS: dict[str, tuple[str, Series, Any, Any, int]] = {
-    "EXP": ("(exp(r) - 1 - r) / r**2 for |r| <= log(2)/2", lambda r: (exp(r) - 1 - r) / r**2, -log(2) / 2, log(2) / 2, 11),
-    "LOG": ("(2 atanh(s)/s - 2) / z, z = s*s, |s| <= 0.1716", lambda z: (2 * atanh(root(z)) / root(z) - 2) / z, 0, mpf("0.02945"), 7),
+    "EXP": (
+        "(exp(r) - 1 - r) / r**2 for |r| <= log(2)/2",
+        lambda r: (exp(r) - 1 - r) / r**2,
+        -log(2) / 2,
+        log(2) / 2,
+        11,
+    ),
+    "LOG": (
+        "(2 atanh(s)/s - 2) / z, z = s*s, |s| <= 0.1716",
+        lambda z: (2 * atanh(root(z)) / root(z) - 2) / z,
+        0,
+        mpf("0.02945"),
+        7,
+    ),
     "LOG_TAIL": (
         "(atanh(s)/s - 1 - z/3) / z**2, same range",
         lambda z: (atanh(root(z)) / root(z) - 1 - z / 3) / z**2,
@@ -38,9 +52,27 @@ POLYNOMIALS: dict[str, tuple[str, Series, Any, Any, int]] = {
         mpf("0.02945"),
         6,
     ),
-    "SIN": ("(sin(y)/y - 1) / z, z = y*y, |y| <= pi/4", lambda z: (sin(root(z)) / root(z) - 1) / z, 0, (pi / 4) ** 2, 6),
-    "COS": ("(cos(y) - 1 + z/2) / z**2, same range", lambda z: (cos(root(z)) - 1 + z / 2) / z**2, 0, (pi / 4) ** 2, 6),
-    "ATAN": ("(atan(t)/t - 1) / z, z = t*t, |t| <= tan(pi/8)", lambda z: (atan(root(z)) / root(z) - 1) / z, 0, mpf("0.1716"), 12),
+    "SIN": (
+        "(sin(y)/y - 1) / z, z = y*y, |y| <= pi/4",
+        lambda z: (sin(root(z)) / root(z) - 1) / z,
+        0,
+        (pi / 4) ** 2,
+        6,
+    ),
+    "COS": (
+        "(cos(y) - 1 + z/2) / z**2, same range",
+        lambda z: (cos(root(z)) - 1 + z / 2) / z**2,
+        0,
+        (pi / 4) ** 2,
+        6,
+    ),
+    "ATAN": (
+        "(atan(t)/t - 1) / z, z = t*t, |t| <= tan(pi/8)",
+        lambda z: (atan(root(z)) / root(z) - 1) / z,
+        0,
+        mpf("0.1716"),
+        12,
+    ),
 }
 
 
@@ -86,7 +118,7 @@ def text() -> tuple[str, list[str]]:
     lines, report = [HEADER], []
     for name, (meaning, function, low, high, degree) in POLYNOMIALS.items():
         coefficients = interpolate(function, mpf(low), mpf(high), degree)
-        report.append(f"{name:9} degree {degree:2}  worst error {worst_error(function, mpf(low), mpf(high), coefficients):.2e}")
+        report.append(f"{name:9} degree {degree:2}  worst error {worst:.2e}")
         lines += [f"# {meaning}", f"{name} = (", *(f"    {c!r}," for c in coefficients), ")", ""]
     lines += ["# pi/2 in three parts of 33 bits and a rest: n * part is exact for whole n up to 2**20."]
     lines += ["HALF_PI_PARTS = (", *(f"    {part!r}," for part in in_parts(pi / 2, [33, 33, 33])), ")"]
@@ -95,7 +127,13 @@ def text() -> tuple[str, list[str]]:
     high, low = in_parts(log(2), [32])
     lines += [f"LN2_HIGH = {high!r}", f"LN2_LOW = {low!r}", f"LOG2_E = {float(1 / log(2))!r}"]
     lines += [f"SQRT_HALF = {float(root(mpf(1) / 2))!r}", f"TAN_PI_8 = {float(root(mpf(2)) - 1)!r}", ""]
-    for name, value in (("THIRD", mpf(1) / 3), ("QUARTER_PI", pi / 4), ("HALF_PI", pi / 2), ("PI", pi), ("THREE_QUARTER_PI", 3 * pi / 4)):
+    for name, value in (
+        ("THIRD", mpf(1) / 3),
+        ("QUARTER_PI", pi / 4),
+        ("HALF_PI", pi / 2),
+        ("PI", pi),
+        ("THREE_QUARTER_PI", 3 * pi / 4),
+    ):
         lines += [f"{name}_HIGH = {float(value)!r}", f"{name}_LOW = {float(value - mpf(float(value)))!r}"]
     return "\n".join(lines) + "\n", report
 
