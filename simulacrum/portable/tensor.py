@@ -284,8 +284,7 @@ def _pow_positive(a: Tensor, y: Tensor) -> Tensor:
 
 
 def _sine_and_cosine(a: Tensor) -> tuple[Tensor, kernels.Pair[Tensor], kernels.Pair[Tensor]]:
-    """The quadrant (0..3, int64) of angles a >= 0, and sine and cosine of the rest; 0 stands in for large
-    angles."""
+    """The quadrant (0..3, int64) of angles a >= 0, and sine and cosine of the rest (of 0 for large angles)."""
     a = torch.where(a <= ANGLE_LIMIT, a, 0.0)
     n = torch.floor(a * c.TWO_OVER_PI + 0.5)
     y, low = kernels.quarter_turn(a, n)
