@@ -10,8 +10,8 @@ from torch import Tensor
 
 from simulacrum.errors import DrawError
 from simulacrum.rng import arguments, tensors
-from simulacrum.rng.layout import EPISODE_BLOCK, RESET_BLOCKS, Layout, Phase, Slot
-from simulacrum.rng.scalar import PARITY, ROTATIONS, ROUNDS, check_override
+from simulacrum.rng.layout import EPISODE_BLOCK, RESET_BLOCKS, Layout, Slot
+from simulacrum.rng.scalar import PARITY, ROTATIONS, ROUNDS, check_handle
 from simulacrum.rng.scalar import split_seed as split_one_seed
 
 # Host arithmetic on numbers known when a step is traced: a compiler is to take its result as it stands.
@@ -28,7 +28,7 @@ for _function in (
 
 
 def threefry2x32(
-    k0: Tensor, k1: Tensor, c0: Tensor, c1: Tensor | int, rounds: int = ROUNDS
+    k0: Tensor, k1: Tensor, c0: Tensor | int, c1: Tensor | int, rounds: int = ROUNDS
 ) -> tuple[Tensor, Tensor]:
     """The two words of each block: fresh int32 tensors, from int32 tensors that broadcast with each other."""
     schedule = (k0, k1, k0 ^ k1 ^ PARITY)
@@ -62,8 +62,8 @@ def episode_key(seed: Tensor, episode: Tensor) -> Tensor:
 class BatchedDraw:
     """The draws of N rows at one moment: for each row what `ScalarDraw` gives for its key and t, to the bit.
 
-    `layout`: made before a compiler traces its use. `key`: int32 [N, 2] from `episode_key`. `t`: int32 [N],
-    steps taken before this step; 0 for reset draws.
+    `layout`: made before a compiler traces its use. `phase`: "reset" or "step". `key`: int32 [N, 2] from
+    `episode_key`. `t`: int32 [N], steps taken before this step; at reset it is not looked at.
     All words of the phase come from one evaluation of the generator, at the first draw; every row draws, and
     a row that does not need a value discards it. `ledger`: a dict that receives, for each slot asked for,
     all its words, int64 [N, count * words of one draw]. `override`: {slot: value} returned instead of
@@ -79,14 +79,14 @@ class BatchedDraw:
     def __init__(
         self,
         layout: Layout,
-        phase: Phase,
+        phase: str,
         key: Tensor,
         t: Tensor,
         *,
         ledger: dict[str, Tensor] | None = None,
         override: Mapping[str, Any] | None = None,
     ) -> None:
-        check_override(layout, phase, override)
+        check_handle(layout, phase, override)
         rows = key.shape[0]
         for name, tensor, shape in (("key", key, (rows, 2)), ("t", t, (rows,))):
             if tensor.dtype != torch.int32 or tensor.shape != shape:
@@ -94,8 +94,7 @@ class BatchedDraw:
                 wanted, where = f"int32 {shape}", f"draws at {phase}"
                 raise DrawError(f"{name} has the wrong form", expected=wanted, found=found, where=where)
         self.used: set[str] = set()
-        self._phase: Phase = phase
-        self._layout, self._key, self._t = layout, key, t
+        self._layout, self._phase, self._key, self._t = layout, phase, key, t
         self._ledger, self._override = ledger, override or {}
         self._lanes: tuple[Tensor, Tensor] | None = None
         self._row_words: Tensor | None = None
@@ -226,11 +225,12 @@ class BatchedDraw:
     def _evaluated(self) -> tuple[Tensor, Tensor]:
         """First and second words of every block of the phase, [N, blocks] each."""
         if self._lanes is None:
-            start = RESET_BLOCKS - 2**32 if self._phase == "reset" else 0
+            at_reset = self._phase == "reset"
+            start = RESET_BLOCKS - 2**32 if at_reset else 0
             stop = start + self._layout.blocks(self._phase)
             block = torch.arange(start, stop, dtype=torch.int32, device=self._key.device)
             key = self._key.unsqueeze(2)
-            self._lanes = threefry2x32(key[:, 0], key[:, 1], self._t.unsqueeze(1), block)
+            self._lanes = threefry2x32(key[:, 0], key[:, 1], 0 if at_reset else self._t.unsqueeze(1), block)
         return self._lanes
 
     def _overridden(self, slot: Slot, index: int | None) -> Tensor:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from simulacrum.errors import DrawError
 
-Phase = Literal["reset", "step"]
-PHASES: tuple[Phase, ...] = ("reset", "step")
+PHASES = ("reset", "step")
 
 # distribution -> dtype -> words of one draw. What is not here cannot be declared.
 WORDS: Mapping[str, Mapping[str, int]] = {
@@ -44,7 +42,7 @@ class Slot:
     """
 
     name: str
-    phase: Phase
+    phase: str
     distribution: str
     dtype: str
     count: int | None = None
@@ -89,13 +87,13 @@ class Layout:
     slots: tuple[Slot, ...]
     _by_name: dict[str, Slot] = field(init=False, repr=False, compare=False)
     _offsets: dict[str, int] = field(init=False, repr=False, compare=False)
-    _words: dict[Phase, int] = field(init=False, repr=False, compare=False)
+    _words: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, slots: Iterable[Slot]) -> None:
         declared = tuple(slots)
         by_name: dict[str, Slot] = {}
         offsets: dict[str, int] = {}
-        words: dict[Phase, int] = {"reset": 0, "step": 0}
+        words: dict[str, int] = {"reset": 0, "step": 0}
         for slot in declared:
             if slot.name in by_name:
                 raise DrawError("two draw slots have one name", found=repr(slot.name), where="declared draws")
@@ -116,11 +114,11 @@ class Layout:
         """Number of the slot's first word within its phase."""
         return self._offsets[slot if isinstance(slot, str) else slot.name]
 
-    def words(self, phase: Phase) -> int:
+    def words(self, phase: str) -> int:
         """Words that one evaluation of the phase needs."""
         return self._words[phase]
 
-    def blocks(self, phase: Phase) -> int:
+    def blocks(self, phase: str) -> int:
         """Blocks of two words that one evaluation of the phase needs."""
         return (self._words[phase] + 1) // 2
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from simulacrum.errors import DrawError
 from simulacrum.portable.scalar import Float32
 from simulacrum.rng import arguments, values
-from simulacrum.rng.layout import EPISODE_BLOCK, RESET_BLOCKS, Layout, Phase, Slot
+from simulacrum.rng.layout import EPISODE_BLOCK, PHASES, RESET_BLOCKS, Layout, Slot
 
 Pair = tuple[int, int]
 
@@ -55,7 +55,8 @@ def episode_key(seed: int, episode: int) -> Pair:
 class ScalarDraw:
     """The draws of one row at one moment, each a function of (key, phase, t, slot, index) alone.
 
-    `key`: from `episode_key`. `t`: steps taken in the episode before this step; 0 for reset draws.
+    `phase`: "reset" or "step". `key`: from `episode_key`. `t`: steps taken in the episode before this one; at
+    reset it is not looked at.
     `ledger`: a list that receives (slot, index, words) of every draw; index is None for slots without a count
     and for permutations. `override`: {slot: value} returned instead of drawing (where the slot has a count, a
     sequence of values or one for all indices); overridden slots read no words, and the ledger has none.
@@ -69,7 +70,7 @@ class ScalarDraw:
     def __init__(
         self,
         layout: Layout,
-        phase: Phase,
+        phase: str,
         key: Pair,
         t: int,
         *,
@@ -78,10 +79,10 @@ class ScalarDraw:
     ) -> None:
         if not 0 <= t < 2**31:
             raise DrawError("not a step number", expected="0..2**31-1", found=t, where=f"draws at {phase}")
-        check_override(layout, phase, override)
+        check_handle(layout, phase, override)
         self.used: set[str] = set()
-        self._phase: Phase = phase
-        self._layout, self._key, self._t = layout, key, t
+        self._layout, self._phase, self._key = layout, phase, key
+        self._t = 0 if phase == "reset" else t
         self._ledger, self._override = ledger, override or {}
         self._blocks: dict[int, Pair] = {}
 
@@ -153,8 +154,10 @@ class ScalarDraw:
         return self._blocks[block][number % 2]
 
 
-def check_override(layout: Layout, phase: str, override: Mapping[str, Any] | None) -> None:
-    """Raises DrawError for an override of a slot that no phase declares."""
+def check_handle(layout: Layout, phase: str, override: Mapping[str, Any] | None) -> None:
+    """Raises DrawError for an unknown phase and for an override of a slot that no phase declares."""
+    if phase not in PHASES:
+        raise DrawError("unknown phase of draws", expected=PHASES, found=repr(phase), where="a draw handle")
     declared = {slot.name for slot in layout.slots}
     for name in override or ():
         if name not in declared:

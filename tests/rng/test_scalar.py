@@ -41,7 +41,7 @@ LAYOUT = Layout(
 
 
 def at(phase: str = "step", seed: int = 7, episode: int = 0, t: int = 0, **modes: Any) -> ScalarDraw:
-    return ScalarDraw(LAYOUT, phase, episode_key(seed, episode), t, **modes)  # pyright: ignore[reportArgumentType]
+    return ScalarDraw(LAYOUT, phase, episode_key(seed, episode), t, **modes)
 
 
 @pytest.mark.parametrize(("rounds", "key", "counter", "words"), KNOWN_ANSWERS)
@@ -97,6 +97,11 @@ def test_what_is_no_seed(seed: Any) -> None:
 def test_what_is_no_episode(episode: int) -> None:
     with pytest.raises(DrawError, match="not an episode number"):
         episode_key(0, episode)
+
+
+def test_what_is_no_phase() -> None:
+    with pytest.raises(DrawError, match="unknown phase of draws"):
+        at("middle")
 
 
 def test_what_is_no_step() -> None:
