@@ -1,0 +1,204 @@
+"""The battery: the checks of the catalogue, in order, on one package; and the report of a full run."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES
+from simulacrum.attest.record import CheckResult, Configuration, Report
+from simulacrum.attest.report import write_report
+from simulacrum.attest.subjects import cpu_capability
+from simulacrum.contract.digest import Digest, compute_digest
+from simulacrum.contract.package import EnvPackage
+from simulacrum.engine.forms import resolve_form
+from simulacrum.engine.modes import check_device
+from simulacrum.errors import SimulacrumError, UsageError
+from simulacrum.harness.bench import Bench, Outcome, Progress, failed, no_progress, skipped
+
+# Called as each check ends: on_check(name, outcome, seconds).
+OnCheck = Callable[[str, Outcome, float], None]
+
+
+@dataclass
+class BatteryResult:
+    """What a run of the battery found. `report_path` is None where no report was written."""
+
+    package: EnvPackage
+    outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    report: Report | None = None
+    report_path: Path | None = None
+
+    @property
+    def passed(self) -> bool:
+        """True when nothing failed or stayed open that must not."""
+        accepted = {"yes": ("passed",), "if supplied": ("passed", "skipped")}
+        return all(
+            outcome.status in accepted.get(BY_NAME[name].required, ("passed", "skipped", "inconclusive"))
+            for name, outcome in self.outcomes.items()
+        )
+
+
+def run_battery(
+    package: EnvPackage,
+    *,
+    checks: Sequence[str] | None = None,
+    forms: Sequence[str] = ("eager", "inductor"),
+    device: str = "cpu",
+    quick: bool = False,
+    failures: Path | None = None,
+    progress: Progress = no_progress,
+    on_check: OnCheck | None = None,
+    keep_going: bool = True,
+) -> BatteryResult:
+    """Run the checks; a run of all of them, not quick, writes the report that the gate reads.
+
+    Args:
+        package: what is judged.
+        checks: names from the catalogue, or None for all. A selection never grants or revokes anything.
+        forms: the forms to validate; "inductor" is left out where there is no compiler (with a warning).
+        device: where the batched twin runs.
+        quick: a fraction of the work; never a full run.
+        failures: folder for failure files; `failures/` beside the package's files or in the working directory.
+        progress, on_check: called while it runs and as each check ends.
+        keep_going: go on after a failed check.
+
+    Raises:
+        UsageError: an unknown check. ReportError: the report cannot be written.
+    """
+    chosen = _chosen(checks)
+    place = check_device(device)
+    built = tuple(dict.fromkeys(["eager", *(resolve_form(form, place) for form in forms)]))
+    bench = Bench(package, forms=built, device=str(place), quick=quick, progress=progress,
+                  failures=failures or Path("failures"))
+    result = BatteryResult(package)
+    started, digest = _now(), _digest(package)
+    for name in chosen:
+        outcome, seconds = _run_check(bench, name)
+        result.outcomes[name], result.seconds[name] = outcome, seconds
+        if on_check is not None:
+            on_check(name, outcome, seconds)
+        if outcome.status == "failed" and (not keep_going or name == "spec_contract"):
+            break  # a package whose contract does not hold gives no other check anything to stand on
+    full = checks is None and not quick
+    if digest is not None:
+        result.report = _report(bench, result, digest, started, full=full)
+        result.report_path = write_report(package, result.report)
+    return result
+
+
+def _chosen(checks: Sequence[str] | None) -> list[str]:
+    import difflib
+
+    for name in checks or ():
+        if name not in BY_NAME:
+            near = difflib.get_close_matches(name, CHECK_NAMES, n=1)
+            raise UsageError(f"unknown check {name!r}", expected=", ".join(CHECK_NAMES), found=name,
+                             next_step=f"did you mean {near[0]!r}?" if near else None)
+    return list(CHECK_NAMES) if checks is None else [name for name in CHECK_NAMES if name in checks]
+
+
+def _digest(package: EnvPackage) -> Digest | None:
+    """The digest of what is about to be judged; None where the package is too broken to have one."""
+    try:
+        return compute_digest(package)
+    except SimulacrumError:
+        return None
+
+
+def _run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
+    bench.check = name
+    module: Any = importlib.import_module(f"simulacrum.harness.checks.{name}")
+    began = time.perf_counter()
+    try:
+        with torch.no_grad():
+            outcome: Outcome = module.run(bench)
+    except SimulacrumError as error:
+        outcome = failed(str(error), kind=type(error).__name__)
+    except NotImplementedError as error:
+        outcome = failed(f"a method of the twin is not written: {error}")
+    except Exception as error:  # an author's mistake inside a twin: say where, not our insides
+        outcome = failed(_explained(error, bench.package.folder), kind=type(error).__name__)
+    return outcome, time.perf_counter() - began
+
+
+def _explained(error: Exception, folder: Path) -> str:
+    """The error with the innermost line of the package's own files, where there is one."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        if filename.startswith(str(folder)):
+            place = f"\n  where: {filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+
+
+def _report(bench: Bench, result: BatteryResult, digest: Digest, started: str, *, full: bool) -> Report:
+    checks = {name: CheckResult("not_run") for name in CHECK_NAMES}
+    for name, outcome in result.outcomes.items():
+        checks[name] = outcome.result(result.seconds[name])
+    throughput = checks["throughput"].evidence
+    return Report(
+        package=bench.package.name,
+        env_id=bench.schema.id,
+        full=full,
+        started=started,
+        finished=_now(),
+        subjects=digest.subjects,
+        environment=digest.environment,
+        whole=digest.whole,
+        checks=checks,
+        configurations=_configurations(bench, result),
+        throughput=throughput,
+        tolerances={"share_used": dict(bench.used.share), "ulp_used": dict(bench.used.ulp)},
+        coverage=dict(bench.covered),
+    )
+
+
+def _configurations(bench: Bench, result: BatteryResult) -> tuple[Configuration, ...]:
+    """One per form: eager stands on the required checks, a compiled form on its parity as well."""
+    parity = result.outcomes.get("benchmark_factory_parity", skipped("not run"))
+    by_form: dict[str, Any] = dict(parity.evidence.get("forms", {}))
+    found: list[Configuration] = []
+    for form in bench.forms:
+        outcome = "passed" if result.passed else "failed"
+        if form != "eager":
+            outcome = "passed" if by_form.get(form, {}).get("outcome") == "passed" and result.passed else "failed"
+        found.append(
+            Configuration(
+                device_class=device_class(bench.device),
+                compile=form,
+                params=_ranges(bench),
+                outcome=outcome,
+                batch_sizes=tuple(by_form.get(form, {}).get("batch_sizes", ())),
+                cpu_capability=cpu_capability(),
+            )
+        )
+    return tuple(found)
+
+
+def _ranges(bench: Bench) -> dict[str, tuple[float, float]]:
+    ranges: dict[str, tuple[float, float]] = {}
+    for name, param in bench.schema.params.items():
+        low, high = param.field.low, param.field.high
+        bounded = isinstance(low, (int, float)) and isinstance(high, (int, float))
+        ranges[name] = (float(low), float(high)) if bounded else (float(param.default), float(param.default))
+    return ranges
+
+
+def device_class(device: str) -> str:
+    """The device as reports name it: "cpu", or "cuda:" and the device's model."""
+    place = torch.device(device)
+    return "cpu" if place.type == "cpu" else f"{place.type}:{torch.cuda.get_device_name(place)}"

@@ -1,0 +1,139 @@
+"""What a check works with: the package, the forms to build, how much to do, and where progress is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from simulacrum.attest.record import CheckResult
+from simulacrum.contract.package import EnvPackage
+from simulacrum.contract.schema import Schema
+from simulacrum.engine.vector import FROM_SCHEMA, SimulacrumVectorEnv
+from simulacrum.harness.compare import Used
+from simulacrum.trace.divergence import Divergence
+
+# Called as progress(check, what is being done, done, total). `total` 0 means: not known.
+Progress = Callable[[str, str, int, int], None]
+
+
+def no_progress(check: str, what: str, done: int, total: int) -> None:
+    """Shows nothing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a check ended. `status` is "passed", "failed", "inconclusive" or "skipped"."""
+
+    status: str
+    message: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    divergence: Divergence | None = None
+
+    def result(self, seconds: float) -> CheckResult:
+        """The outcome as the report keeps it."""
+        return CheckResult(self.status, seconds, self.message, dict(self.evidence))
+
+
+def passed(message: str = "", **evidence: Any) -> Outcome:
+    """A pass, with what was counted on the way."""
+    return Outcome("passed", message, evidence)
+
+
+def failed(message: str, divergence: Divergence | None = None, **evidence: Any) -> Outcome:
+    """A failure: what differed, with the first divergence where there is one."""
+    return Outcome("failed", message, evidence, divergence)
+
+
+def inconclusive(message: str, **evidence: Any) -> Outcome:
+    """Nothing differed, and something that had to happen never did: not a pass."""
+    return Outcome("inconclusive", message, evidence)
+
+
+def skipped(message: str) -> Outcome:
+    """The package brings nothing for this check to judge."""
+    return Outcome("skipped", message)
+
+
+@dataclass
+class Bench:
+    """Shared by the checks of one run.
+
+    package: what is judged. forms: the forms to validate, "eager" first. device: where the batched twin runs.
+    quick: a fraction of the work, for a first look; never a full report. seed: of the drivers' choices.
+    failures: the folder that failure files go to. used: tolerances used so far, over all checks.
+    covered: what the runs have met so far ("terminated", "truncated", "both", "slot:NAME", ...), over all checks.
+    checksums: rollout name -> checksum, so that one check can hold another to what it saw.
+    """
+
+    package: EnvPackage
+    forms: tuple[str, ...] = ("eager", "inductor")
+    device: str = "cpu"
+    quick: bool = False
+    seed: int = 20_240
+    failures: Path = Path("failures")
+    progress: Progress = no_progress
+    used: Used = field(default_factory=Used)
+    covered: dict[str, int] = field(default_factory=dict[str, int])
+    checksums: dict[str, str] = field(default_factory=dict[str, str])
+    check: str = ""
+
+    @property
+    def schema(self) -> Schema:
+        """The package's schema."""
+        return self.package.schema
+
+    def env(
+        self,
+        num_envs: int,
+        *,
+        mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        form: str = "eager",
+        limit: Any = FROM_SCHEMA,
+        params: Mapping[str, Any] | None = None,
+    ) -> SimulacrumVectorEnv:
+        """The batched twin as `make_vec` would build it, without the gate: the gate is what this run is for."""
+        return SimulacrumVectorEnv(
+            self.package, num_envs, autoreset_mode=mode, compile=form, device=self.device,
+            max_episode_steps=limit, params=params,
+        )
+
+    def say(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Show how far the running check has come."""
+        self.progress(self.check, what, done, total)
+
+    def meet(self, what: str, times: int = 1) -> None:
+        """Note that something was met."""
+        if times:
+            self.covered[what] = self.covered.get(what, 0) + int(times)
+
+    def row_params(self, num_envs: int, seed: int) -> dict[str, np.ndarray]:
+        """Parameters drawn per row from their declared bounds, ends included; {} when none has bounds."""
+        generator = np.random.default_rng(seed)
+        chosen: dict[str, np.ndarray] = {}
+        for name, param in self.schema.params.items():
+            low, high = param.field.low, param.field.high
+            if low is None or high is None or isinstance(low, tuple) or isinstance(high, tuple):
+                continue
+            if param.field.is_float:
+                values = (low + generator.random(num_envs) * (high - low)).astype(param.field.dtype)
+            else:
+                values = generator.integers(int(low), int(high), size=num_envs, endpoint=True)
+            values[::7], values[3::7] = low, high
+            chosen[name] = values
+        return chosen
+
+
+def seeds_for(num_envs: int, seed: int) -> list[int]:
+    """Row seeds that are neither consecutive nor small: 64-bit ones, neighbours, twins one bit apart, and 0."""
+    generator = np.random.default_rng(seed)
+    seeds = [int(s) for s in generator.integers(0, 2**63, size=num_envs)]
+    special: Sequence[int] = (0, 1, 2**32, 2**32 + 1, 2**63, 2**64 - 1)
+    for row, value in enumerate(special):
+        if row + 1 < num_envs:
+            seeds[row + 1] = value
+    return seeds

@@ -1,0 +1,223 @@
+"""One step of a batch as plain arrays, from either twin, under the same names.
+
+`BatchSide` drives the batched twin through its public face, `ReferenceSide` drives one reference per row through the
+same protocol. Both give a `Frame`: everything that a step shows, by dotted name, as NumPy arrays `[N, ...]`. All
+checks compare frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+
+from simulacrum.contract.fields import Field, Group
+from simulacrum.contract.package import EnvPackage
+from simulacrum.contract.schema import Schema
+from simulacrum.engine.params import row_params
+from simulacrum.engine.runner import ReferenceRunner
+from simulacrum.engine.single import scalar_action
+from simulacrum.engine.vector import SimulacrumVectorEnv
+
+Frame = dict[str, np.ndarray]
+
+# What the engine adds beside the schema's groups: name -> dtype.
+CLOCK = {
+    "terminated": "bool",
+    "truncated": "bool",
+    "t": "int32",
+    "episode": "int32",
+    "episode_return": "float64",
+    "episode_length": "int32",
+}
+
+
+def frame_fields(schema: Schema, *, final: bool = False) -> dict[str, Field]:
+    """The schema's fields by their names in a frame, in the order in which a difference is blamed: state first."""
+    named = dict(_group("state", schema.state))
+    named["reward"] = schema.reward
+    for name, dtype in CLOCK.items():
+        named[name] = Field(path=name, name=name, dtype=dtype, shape=())
+    named.update(_group("observation", schema.observation))
+    named.update(_group("info", schema.info))
+    if schema.action_mask is not None:
+        named["action_mask"] = schema.action_mask
+    if final:
+        named.update(_group("final_obs", schema.observation))
+        named.update(_group("final_info", schema.info))
+    return named
+
+
+def _group(name: str, group: Group) -> dict[str, Field]:
+    if group.single:
+        return {name: group.leaf}
+    return {f"{name}.{key}": field for key, field in group.fields.items()}
+
+
+def _flatten(name: str, value: Any, single: bool) -> dict[str, Any]:
+    return {name: value} if single else {f"{name}.{key}": item for key, item in value.items()}
+
+
+class BatchSide:
+    """The batched twin, driven through `SimulacrumVectorEnv` with torch output."""
+
+    def __init__(self, env: SimulacrumVectorEnv) -> None:
+        self.env = env
+        self.schema = env.schema
+
+    def reset(self, seed: Any = None, options: dict[str, Any] | None = None) -> Frame:
+        """The frame after a reset."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        zeros = np.zeros(self.env.num_envs, dtype=bool)
+        reward = np.zeros(self.env.num_envs, dtype=self.schema.reward.dtype)
+        return self._frame(observation, reward, zeros, zeros.copy(), info)
+
+    def step(self, actions: Any) -> Frame:
+        """The frame after a step."""
+        observation, reward, terminated, truncated, info = self.env.step(actions)
+        return self._frame(observation, reward, terminated, truncated, info)
+
+    def _frame(self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Mapping[str, Any]) -> Frame:
+        schema, state = self.schema, self.env.state
+        frame: dict[str, Any] = {f"state.{name}": value for name, value in zip(state.env._fields, state.env)}
+        frame.update(reward=reward, terminated=terminated, truncated=truncated)
+        frame.update(t=state.t, episode=state.episode, episode_return=state.returns, episode_length=state.t)
+        frame.update(_flatten("observation", observation, schema.observation.single))
+        frame.update({f"info.{name}": info[name] for name in schema.info.fields})
+        if schema.action_mask is not None:
+            frame["action_mask"] = info["action_mask"]
+        if "final_obs" in info:
+            ended = info["_final_obs"]
+            frame["episode_return"], frame["episode_length"] = info["episode"]["r"], info["episode"]["l"]
+            finals = _flatten("final_obs", info["final_obs"], schema.observation.single)
+            finals.update({f"final_info.{name}": info["final_info"][name] for name in schema.info.fields})
+            frame.update({name: _only(ended, value) for name, value in finals.items()})
+        return {name: _array(value) for name, value in frame.items()}
+
+
+def _only(rows: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value` in the rows that ended, zeros elsewhere: only there does it mean anything."""
+    mask = rows.reshape(-1, *([1] * (value.dim() - 1)))
+    return torch.where(mask, value, torch.zeros_like(value))
+
+
+def _array(value: Any) -> np.ndarray:
+    return value if isinstance(value, np.ndarray) else value.detach().cpu().numpy()
+
+
+class ReferenceSide:
+    """One reference per row (or per chosen row), under the same autoreset protocol as the batch.
+
+    Args:
+        package: the environment.
+        rows: the rows of the batch that these references stand for.
+        mode: the batch's autoreset mode.
+        limit: the batch's time limit.
+        params: parameters of each chosen row.
+    """
+
+    def __init__(
+        self,
+        package: EnvPackage,
+        rows: Sequence[int],
+        *,
+        mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        limit: int | None = None,
+        params: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.schema = package.schema
+        self.rows = list(rows)
+        self.mode = mode
+        env = package.reference()  # one object serves all rows: twins hold no state of their own
+        self.runners = [
+            ReferenceRunner(
+                package, params=None if params is None else params[i], max_episode_steps=limit, env=env
+            )
+            for i in range(len(self.rows))
+        ]
+        self.fields = frame_fields(self.schema, final=mode == AutoresetMode.SAME_STEP)
+
+    @classmethod
+    def beside(cls, env: SimulacrumVectorEnv, rows: Sequence[int] | None = None) -> ReferenceSide:
+        """References for `rows` (all by default) of an existing batch, with its mode, limit and parameters."""
+        chosen = range(env.num_envs) if rows is None else rows
+        params = [row_params(env.params, row) for row in chosen]
+        return cls(env.package, chosen, mode=env.autoreset_mode, limit=env.max_episode_steps, params=params)
+
+    def reset(self, seeds: Sequence[int | None]) -> Frame:
+        """The frame after a reset; `seeds[i]` belongs to `rows[i]`."""
+        frame = self._empty()
+        for i, (runner, seed) in enumerate(zip(self.runners, seeds)):
+            self._show(frame, i, runner, runner.reset(seed))
+        return frame
+
+    def step(self, actions: Any) -> Frame:
+        """The frame after a step. `actions` are the chosen rows' actions, `[len(rows), ...]` (or a dict)."""
+        frame = self._empty()
+        for i, runner in enumerate(self.runners):
+            if self.mode == AutoresetMode.NEXT_STEP and runner.ended:
+                self._show(frame, i, runner, runner.reset())
+                continue
+            out = runner.step(row_action(self.schema, actions, i))
+            frame["reward"][i], frame["terminated"][i], frame["truncated"][i] = out.reward, out.terminated, out.truncated
+            if self.mode == AutoresetMode.SAME_STEP and runner.ended:
+                self._finish(frame, i, runner, out)
+                self._show(frame, i, runner, runner.reset(), clock=False)
+            else:
+                self._put(frame, "observation", self.schema.observation, i, out.observation)
+                self._show(frame, i, runner, None, clock=self.mode != AutoresetMode.SAME_STEP, info=out.info)
+        return frame
+
+    def _finish(self, frame: Frame, i: int, runner: ReferenceRunner, out: Any) -> None:
+        frame["episode_return"][i], frame["episode_length"][i] = runner.returns, runner.t
+        self._put(frame, "final_obs", self.schema.observation, i, out.observation)
+        for name, value in out.info.items():
+            frame[f"final_info.{name}"][i] = value
+
+    def _show(
+        self, frame: Frame, i: int, runner: ReferenceRunner, observation: Any, *, clock: bool = True, info: Any = None
+    ) -> None:
+        for name, value in zip(runner.state._fields, runner.state):
+            frame[f"state.{name}"][i] = value
+        frame["t"][i], frame["episode"][i] = runner.t, runner.episode
+        if clock:
+            frame["episode_return"][i], frame["episode_length"][i] = runner.returns, runner.t
+        if observation is not None:
+            self._put(frame, "observation", self.schema.observation, i, observation)
+        for name, value in (runner.info() if info is None else info).items():
+            frame[f"info.{name}"][i] = value
+        if self.schema.action_mask is not None:
+            frame["action_mask"][i] = runner.action_mask()
+
+    def _put(self, frame: Frame, name: str, group: Group, i: int, value: Any) -> None:
+        if group.single:
+            frame[name][i] = value
+        else:
+            for key, item in value.items():
+                frame[f"{name}.{key}"][i] = item
+
+    def _empty(self) -> Frame:
+        count = len(self.rows)
+        return {name: np.zeros((count, *field.shape), dtype=field.dtype) for name, field in self.fields.items()}
+
+
+def row_action(schema: Schema, actions: Any, row: int) -> Any:
+    """One row of a batch of actions as the reference takes it."""
+    if schema.action.single:
+        return scalar_action(schema.action, actions[row])
+    return scalar_action(schema.action, {name: value[row] for name, value in actions.items()})
+
+
+def rows_of(frame: Frame, rows: Sequence[int]) -> Frame:
+    """The frame of some rows only."""
+    index = np.asarray(rows)
+    return {name: value[index] for name, value in frame.items()}
+
+
+def take(actions: Any, rows: Sequence[int]) -> Any:
+    """Some rows of a batch of actions."""
+    index = np.asarray(rows)
+    return {k: v[index] for k, v in actions.items()} if isinstance(actions, dict) else actions[index]
