@@ -1,4 +1,4 @@
-"""Constants of the portable functions: plain data, written by tests/benchmarks/portable_coefficients.py.
+"""Constants of the portable functions, written by tests/benchmarks/portable_coefficients.py.
 
 Polynomials are lists from the constant term up. `z` is the square of the reduced argument.
 """

@@ -26,13 +26,19 @@ from simulacrum.portable.double import (
     TANH_ONE,
     TINY,
 )
+from simulacrum.portable.reduction import (
+    choose,
+    exp_of_pair,
+    exponent_and_rest,
+    pow_positive,
+    power_of_four,
+    power_of_two,
+    sign_and_size,
+    sine_and_cosine,
+    slope,
+)
 
 __all__ = ["atan2", "cos", "exp", "log", "ordered_sum", "positive_zero", "pow", "sin", "sqrt", "tan", "tanh"]
-
-# Bits of sqrt(1/2): a significand is taken from [sqrt(1/2), sqrt(2)), so that log is small near 1 from
-# both sides.
-_SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-_SMALLEST_NORMAL = 2.0**-1022
 
 
 def sqrt(x: Tensor) -> Tensor:
@@ -43,12 +49,12 @@ def sqrt(x: Tensor) -> Tensor:
         # float32.
         return torch.where(x >= 0.0, torch.sqrt(x.double()), math.nan).to(x.dtype)
     usual = (x > 0.0) & (x < math.inf)
-    k, m = _power_of_four(torch.where(usual, x, 1.0))
+    k, m = power_of_four(torch.where(usual, x, 1.0))
     estimate = torch.sqrt(m)
     residual, limit = kernels.sqrt_step(m, estimate)
     root = torch.where(residual > limit, estimate + 2.0**-52, estimate)
     root = torch.where(residual <= -limit, estimate - 2.0**-52, root)
-    root = root * _power_of_two(k)
+    root = root * power_of_two(k)
     return torch.where(usual, root, torch.where(x < 0.0, math.nan, _plain_nan(x)))
 
 
@@ -58,7 +64,7 @@ def exp(x: Tensor) -> Tensor:
     wide = x.double()
     number = wide == wide
     limited = torch.where(number, wide, 0.0).clamp(EXP_LOWEST, EXP_HIGHEST)
-    return torch.where(number, _exp_of_pair(limited, 0.0), math.nan).to(x.dtype)
+    return torch.where(number, exp_of_pair(limited, 0.0), math.nan).to(x.dtype)
 
 
 def log(x: Tensor) -> Tensor:
@@ -66,7 +72,7 @@ def log(x: Tensor) -> Tensor:
     _check(x)
     wide = x.double()
     usual = (wide > 0.0) & (wide < math.inf)
-    value = kernels.log_reduced(*_exponent_and_rest(torch.where(usual, wide, 1.0)))
+    value = kernels.log_reduced(*exponent_and_rest(torch.where(usual, wide, 1.0)))
     value = torch.where(wide == 1.0, wide - 1.0, value)  # +0.0 whatever a compiler does with signs of zero
     special = torch.where(wide == 0.0, -math.inf, torch.where(wide == math.inf, math.inf, math.nan))
     return torch.where(usual, value, special).to(x.dtype)
@@ -76,11 +82,11 @@ def tanh(x: Tensor) -> Tensor:
     """The hyperbolic tangent, elementwise."""
     _check(x)
     wide = x.double()
-    sign, a = _sign_and_size(wide)
+    sign, a = sign_and_size(wide)
     tiny = a < TINY
     x2 = torch.where(tiny | (a != a), 1.0, a).clamp(max=TANH_ONE) * 2.0
     k = torch.floor(x2 * c.LOG2_E + 0.5)
-    value = kernels.tanh_positive(k, x2, _power_of_two(k.to(torch.int64))) * sign
+    value = kernels.tanh_positive(k, x2, power_of_two(k.to(torch.int64))) * sign
     return torch.where(tiny, wide, torch.where(a == a, value, math.nan)).to(x.dtype)
 
 
@@ -88,8 +94,8 @@ def sin(x: Tensor) -> Tensor:
     """The sine of x in radians, elementwise; NaN where |x| > 2**20."""
     _check(x)
     wide = x.double()
-    sign, a = _sign_and_size(wide)
-    quadrant, sine, cosine = _sine_and_cosine(a)
+    sign, a = sign_and_size(wide)
+    quadrant, sine, cosine = sine_and_cosine(a)
     value = torch.where((quadrant & 1) == 1, cosine[0] + cosine[1], sine[0] + sine[1])
     value = value * torch.where(quadrant >= 2, -sign, sign)
     value = torch.where(a <= ANGLE_LIMIT, value, math.nan)
@@ -99,8 +105,8 @@ def sin(x: Tensor) -> Tensor:
 def cos(x: Tensor) -> Tensor:
     """The cosine of x in radians, elementwise; NaN where |x| > 2**20."""
     _check(x)
-    a = _sign_and_size(x.double())[1]
-    quadrant, sine, cosine = _sine_and_cosine(a)
+    a = sign_and_size(x.double())[1]
+    quadrant, sine, cosine = sine_and_cosine(a)
     value = torch.where((quadrant & 1) == 1, sine[0] + sine[1], cosine[0] + cosine[1])
     value = torch.where((quadrant == 1) | (quadrant == 2), -value, value)
     return torch.where(a <= ANGLE_LIMIT, value, math.nan).to(x.dtype)
@@ -110,12 +116,12 @@ def tan(x: Tensor) -> Tensor:
     """The tangent of x in radians, elementwise; NaN where |x| > 2**20."""
     _check(x)
     wide = x.double()
-    sign, a = _sign_and_size(wide)
+    sign, a = sign_and_size(wide)
     tiny = a < TINY
-    quadrant, sine, cosine = _sine_and_cosine(torch.where(tiny, 1.0, a))
+    quadrant, sine, cosine = sine_and_cosine(torch.where(tiny, 1.0, a))
     sine, cosine = kernels.ordered_two_sum(*sine), kernels.ordered_two_sum(*cosine)
     odd = (quadrant & 1) == 1
-    parts = kernels.divide_pairs(_choose(odd, cosine, sine), _choose(odd, sine, cosine))
+    parts = kernels.divide_pairs(choose(odd, cosine, sine), choose(odd, sine, cosine))
     value = (parts[0] + parts[1]) * torch.where(odd, -sign, sign)
     value = torch.where(a <= ANGLE_LIMIT, value, math.nan)
     return torch.where(tiny, wide, value).to(x.dtype)
@@ -128,8 +134,8 @@ def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
     """
     y, x = _two(y, x)
     wide_y, wide_x = y.double(), x.double()
-    y_sign, y_size = _sign_and_size(wide_y)
-    x_sign, x_size = _sign_and_size(wide_x)
+    y_sign, y_size = sign_and_size(wide_y)
+    x_sign, x_size = sign_and_size(wide_x)
     number = (wide_y == wide_y) & (wide_x == wide_x)
     endless = (y_size == math.inf) | (x_size == math.inf)
     a = torch.where(endless, (y_size == math.inf).double(), torch.where(number, y_size, 0.0))
@@ -138,7 +144,7 @@ def atan2(y: Tensor | float, x: Tensor | float) -> Tensor:
     a, b = torch.where(steep, b, a), torch.where(steep, a, b)
     b = torch.where(b == 0.0, 1.0, b)
     far = a > b * c.TAN_PI_8
-    t, t_low = _slope(a, b, far)
+    t, t_low = slope(a, b, far)
     eighths = torch.where(far, 1, 0)
     turn = torch.where(steep, -1.0, 1.0)
     eighths = torch.where(steep, 2 - eighths, eighths)
@@ -162,14 +168,14 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
     """
     x, y = _two(x, y)
     wide_x, wide_y = x.double(), y.double()
-    sign, a = _sign_and_size(wide_x)
+    sign, a = sign_and_size(wide_x)
     number = (wide_x == wide_x) & (wide_y == wide_y)
     y_finite = (wide_y == wide_y) & (torch.abs(wide_y) < math.inf)
     whole = ~y_finite | (torch.floor(wide_y) == wide_y)
     edge = (a == 0.0) | (a == math.inf)
     safe_a = torch.where(number & ~edge, a, 1.0)
     limited = torch.where(number, wide_y, 0.0).clamp(-POW_EXPONENT_LIMIT, POW_EXPONENT_LIMIT)
-    value = _pow_positive(safe_a, limited)
+    value = pow_positive(safe_a, limited)
     at_edge = torch.where((a == 0.0) == (wide_y < 0.0), math.inf, 0.0)
     value = torch.where(edge, at_edge, value)
     odd = whole & y_finite & (torch.floor(wide_y * 0.5) * 2.0 != wide_y)
@@ -229,77 +235,3 @@ def _two(first: Tensor | float, second: Tensor | float) -> tuple[Tensor, Tensor]
 
 def _plain_nan(x: Tensor) -> Tensor:
     return torch.where(x == x, x, math.nan)
-
-
-def _choose(condition: Tensor, yes: kernels.Pair[Tensor], no: kernels.Pair[Tensor]) -> kernels.Pair[Tensor]:
-    return torch.where(condition, yes[0], no[0]), torch.where(condition, yes[1], no[1])
-
-
-def _sign_and_size(x: Tensor) -> tuple[Tensor, Tensor]:
-    """-1.0 or 1.0 by the sign bit (so -0.0 counts as negative), and |x|. The product keeps the slope at 0."""
-    sign = torch.where(x.view(torch.int64) < 0, -1.0, 1.0).to(torch.float64)
-    return sign, x * sign
-
-
-def _power_of_two(k: Tensor) -> Tensor:
-    """2**k as float64 for int64 k in -1022..1023, put together from its bits."""
-    return ((k + 1023) << 52).view(torch.float64)
-
-
-def _exponent_and_rest(x: Tensor) -> tuple[Tensor, Tensor]:
-    """k (as float64) and f with x = 2**k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for finite x > 0."""
-    small = x < _SMALLEST_NORMAL
-    x = torch.where(small, x * 2.0**54, x)
-    k = (x.view(torch.int64) - _SQRT_HALF_BITS) >> 52
-    half = (-k) >> 1
-    m = x * _power_of_two(half) * _power_of_two(-k - half)
-    return torch.where(small, k - 54, k).to(torch.float64), m - 1.0
-
-
-def _power_of_four(x: Tensor) -> tuple[Tensor, Tensor]:
-    """k (int64) and m with x = 4**k m, 1 <= m < 4, for finite x > 0."""
-    small = x < _SMALLEST_NORMAL
-    x = torch.where(small, x * 2.0**54, x)
-    k = ((x.view(torch.int64) >> 52) - 1023) >> 1
-    m = x * _power_of_two(-k) * _power_of_two(-k)
-    return torch.where(small, k - 27, k), m
-
-
-def _exp_of_pair(high: Tensor, low: Tensor | float) -> Tensor:
-    k = torch.floor(high * c.LOG2_E + 0.5)
-    value = kernels.exp_pair(k, high, low)
-    whole = k.to(torch.int64)
-    half = whole >> 1
-    # Two factors, because 2**k alone may be beyond the float64 range; only the last product can round.
-    return value * _power_of_two(half) * _power_of_two(whole - half)
-
-
-def _pow_positive(a: Tensor, y: Tensor) -> Tensor:
-    """a**y for finite a > 0 and |y| <= POW_EXPONENT_LIMIT."""
-    high, low = kernels.log_pair(*_exponent_and_rest(a))
-    product, error = kernels.two_product(high, y)
-    low = error + low * y
-    inside = (product >= EXP_LOWEST) & (product <= EXP_HIGHEST)
-    return _exp_of_pair(product.clamp(EXP_LOWEST, EXP_HIGHEST), torch.where(inside, low, 0.0))
-
-
-def _sine_and_cosine(a: Tensor) -> tuple[Tensor, kernels.Pair[Tensor], kernels.Pair[Tensor]]:
-    """The quadrant (0..3, int64) of angles a >= 0, and sine and cosine of the rest (of 0 for large angles)."""
-    a = torch.where(a <= ANGLE_LIMIT, a, 0.0)
-    n = torch.floor(a * c.TWO_OVER_PI + 0.5)
-    y, low = kernels.quarter_turn(a, n)
-    return n.to(torch.int64) & 3, kernels.sin_pair(y, low), kernels.cos_pair(y, low)
-
-
-def _slope(a: Tensor, b: Tensor, far: Tensor) -> kernels.Pair[Tensor]:
-    """a / b, or (a - b) / (a + b) where `far`, as a pair; 0 <= a <= b, b > 0."""
-    ratio = a / b
-    tiny = ratio < TINY
-    one = torch.ones_like(b)
-    scale = torch.where(b > 2.0**500, one * 2.0**-600, torch.where(b < 2.0**-500, one * 2.0**600, one))
-    a, b = torch.where(tiny, 0.0, a) * scale, b * scale
-    zero = torch.zeros_like(a)
-    top = _choose(far, kernels.two_sum(a, -b), (a, zero))
-    bottom = _choose(far, kernels.two_sum(a, b), (b, zero))
-    t, t_low = kernels.divide_pairs(top, bottom)
-    return torch.where(tiny, ratio, t), torch.where(tiny, 0.0, t_low)

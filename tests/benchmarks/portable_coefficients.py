@@ -118,6 +118,7 @@ def text() -> tuple[str, list[str]]:
     lines, report = [HEADER], []
     for name, (meaning, function, low, high, degree) in POLYNOMIALS.items():
         coefficients = interpolate(function, mpf(low), mpf(high), degree)
+        worst = worst_error(function, mpf(low), mpf(high), coefficients)
         report.append(f"{name:9} degree {degree:2}  worst error {worst:.2e}")
         lines += [f"# {meaning}", f"{name} = (", *(f"    {c!r}," for c in coefficients), ")", ""]
     lines += ["# pi/2 in three parts of 33 bits and a rest: n * part is exact for whole n up to 2**20."]
