@@ -1,6 +1,6 @@
 """TestU01 over the words of the draws, in the orders in which environments meet them.
 
-    python tests/benchmarks/statistics_large.py               SmallCrush and Rabbit on every order
+    python tests/benchmarks/statistics_large.py               SmallCrush on every order
     python tests/benchmarks/statistics_large.py --write       and put the table into docs/draws.md
     python tests/benchmarks/statistics_large.py --battery crush --order batch     an hour or so
 
@@ -128,7 +128,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare orders.c with the Python form and stop")
     parser.add_argument("--write", action="store_true", help="put the table into docs/draws.md")
     options = parser.parse_args()
-    batteries, orders = options.battery or ["small", "rabbit"], options.order or list(ORDERS)
+    batteries, orders = options.battery or ["small"], options.order or list(ORDERS)
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))
         if program is None:

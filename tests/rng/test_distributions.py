@@ -139,7 +139,7 @@ def test_choice_follows_the_weights() -> None:
     assert drawn == [512, 1024, 1536, 1024]
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 31, 32, 33, 80])
+@pytest.mark.parametrize("count", [1, 2, 5, 15, 16, 17, 80])
 def test_permutation_is_the_place_by_word_then_item(count: int) -> None:
     generator = torch.Generator().manual_seed(count)
     for most in (2**32, 3):  # three distinct words: ties everywhere
