@@ -52,11 +52,14 @@ def _to_tensor(field: Field, action: Any, num_envs: int, device: torch.device) -
     wanted = torch_dtype(field.dtype)
     if action.dtype != wanted:
         _check_kind(field, action.dtype)
+        if action.dtype == torch.uint64:
+            action = _signed(field, action)
         if wanted.is_floating_point or _widens(action.dtype, wanted):
             action = action.to(device=device, dtype=wanted)  # exact, or one rounding to float32
         else:
             action = _narrow(field, action, wanted, device)
-    return action.detach().to(device)
+    # Contiguous: a compiled step is built for that layout, and would be built again for another.
+    return action.detach().to(device).contiguous()
 
 
 def _from_host(field: Field, action: Any) -> torch.Tensor:
@@ -68,10 +71,13 @@ def _from_host(field: Field, action: Any) -> torch.Tensor:
         raise ActionError(
             "the action is not an array of numbers", expected=field.dtype, found=str(array.dtype), where=field.path
         )
-    if array.dtype.kind == "u" and array.dtype.itemsize > 1:
-        array = array.astype(np.int64)  # torch has no arithmetic on the wider unsigned types
-    # A C-contiguous copy: negative strides cannot become tensors, and read-only arrays must not be shared.
-    return torch.from_numpy(np.array(array, order="C", copy=True))
+    if array.dtype.itemsize > 8:
+        raise ActionError(
+            "the action has the wrong dtype", expected=field.dtype, found=str(array.dtype), where=field.path
+        )
+    # A C-contiguous copy in this machine's byte order: negative strides and foreign byte orders cannot become
+    # tensors, and read-only arrays must not be shared.
+    return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=True))
 
 
 def _check_kind(field: Field, dtype: torch.dtype) -> None:
@@ -85,6 +91,19 @@ def _check_kind(field: Field, dtype: torch.dtype) -> None:
         )
 
 
+def _signed(field: Field, action: torch.Tensor) -> torch.Tensor:
+    """uint64 as int64, in which torch can calculate. What does not fit lies outside every space."""
+    signed = action.view(torch.int64)  # values from 2**63 on become negative
+    _refuse_rows(field, signed < 0, action)
+    return signed
+
+
+def _refuse_rows(field: Field, outside: torch.Tensor, action: torch.Tensor) -> None:
+    if bool(outside.any()):
+        rows = outside.reshape(outside.shape[0], -1).any(dim=1).nonzero().flatten().tolist()
+        raise outside_error(Group("action", {"": field}, True), rows, action[rows[0]].tolist())
+
+
 def _widens(given: torch.dtype, wanted: torch.dtype) -> bool:
     a, b = torch.iinfo(given), torch.iinfo(wanted)
     return b.min <= a.min and a.max <= b.max
@@ -93,11 +112,9 @@ def _widens(given: torch.dtype, wanted: torch.dtype) -> bool:
 def _narrow(field: Field, action: torch.Tensor, wanted: torch.dtype, device: torch.device) -> torch.Tensor:
     """Cast to a narrower integer, refusing what would wrap: 256 must not become 0. (Looks at values: it waits.)"""
     limits = torch.iinfo(wanted)
-    outside = (action < limits.min) | (action > limits.max)
-    if bool(outside.any()):
-        rows = outside.reshape(outside.shape[0], -1).any(dim=1).nonzero().flatten().tolist()
-        raise outside_error(Group("action", {"": field}, True), rows, action[rows[0]].tolist())
-    return action.to(device=device, dtype=wanted)
+    signed = action.to(torch.int64)  # torch cannot compare the wider unsigned types
+    _refuse_rows(field, (signed < limits.min) | (signed > limits.max), action)
+    return signed.to(device=device, dtype=wanted)
 
 
 def outside_error(group: Group, rows: list[int], example: Any) -> ActionError:

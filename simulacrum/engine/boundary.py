@@ -20,7 +20,7 @@ from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.actions import sanitize
 from simulacrum.engine.forms import build
-from simulacrum.errors import DrawError
+from simulacrum.errors import DrawError, TwinError
 from simulacrum.rng.batched import BatchedDraw, episode_key
 from simulacrum.rng.layout import Layout, Slot
 from simulacrum.twin.batched import BatchedEnv, Context, check_field, check_group, check_state
@@ -95,9 +95,24 @@ _CORES: weakref.WeakKeyDictionary[EnvPackage, dict[int | None, Core]] = weakref.
 def core_of(package: EnvPackage, max_episode_steps: int | None) -> Core:
     """The core of a package's batched twin, one per time limit, so that compiled forms are shared."""
     cores = _CORES.setdefault(package, {})
-    if max_episode_steps not in cores:
-        cores[max_episode_steps] = Core(package.fast(), max_episode_steps)
-    return cores[max_episode_steps]
+    core = cores.get(max_episode_steps)
+    # Equal packages may have been read at different times: what was read before an edit serves nobody after it.
+    if core is None or type(core.env) is not package.twin_class("fast") or core.schema.raw != package.schema.raw:
+        core = cores[max_episode_steps] = Core(package.fast(), max_episode_steps)
+    return core
+
+
+def _flag(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
+    """An end flag as bool `[N]`: a tensor of that form, or one Python bool for all rows. `TwinError` otherwise."""
+    if isinstance(value, bool):
+        return torch.full_like(like, value)
+    if not isinstance(value, torch.Tensor) or value.dtype != torch.bool or value.shape != like.shape:
+        found = f"{value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
+        raise TwinError(
+            f"{name} has the wrong shape or dtype in the batched twin", expected=f"torch.bool {list(like.shape)}",
+            found=found, where=name,
+        )
+    return value
 
 
 class Core:
@@ -167,9 +182,8 @@ class Core:
         check_state(self.schema, outcome.state, num_envs)
         check_field(self.schema.reward, outcome.reward, num_envs)
         t = es.t + 1
-        terminated, truncated = outcome.terminated, outcome.truncated
-        if truncated is None or isinstance(truncated, bool):
-            truncated = torch.full_like(es.ended, bool(truncated))
+        terminated = _flag("terminated", outcome.terminated, es.ended)
+        truncated = _flag("truncated", False if outcome.truncated is None else outcome.truncated, es.ended)
         if self.max_episode_steps is not None:
             truncated = truncated | (t >= self.max_episode_steps)
         returns = es.returns + outcome.reward.to(torch.float64)
@@ -231,8 +245,9 @@ class Core:
 
     def _disabled(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
         action, illegal = sanitize(self.schema.action, action)
+        illegal = illegal & ~es.ended
         after, reward, flags = self._advance(es, action, params)
-        still = illegal | es.ended  # an ended row waits for its reset
+        still = illegal | es.ended  # an ended row waits for its reset, whatever its action
         after = merge(still, es, after)
         return after, self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=None)
 

@@ -8,6 +8,7 @@ graph, is an error here, with the author's file and line in it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,14 @@ class Graph:
     taken: pytree.TreeSpec
     given: pytree.TreeSpec
     example: tuple[torch.Tensor, ...]
+
+    def plain(self) -> Callable[..., Any]:
+        """The graph as a function of the flat tensors alone, without export's own wrapping and checks."""
+        program = self.program
+        held = {**program.state_dict, **program.constants}
+        fixed = [held[spec.target] for spec in program.graph_signature.input_specs if spec.target in held]
+        module = program.graph_module
+        return functools.partial(module, *fixed) if fixed else module
 
 
 class _Flat(torch.nn.Module):
@@ -53,7 +62,7 @@ def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
     """
     flat, taken = pytree.tree_flatten(args)
     # Export merges two inputs that are one tensor object, silently. Each input gets memory of its own.
-    example = tuple(tensor.detach().clone() for tensor in flat)
+    example = tuple(tensor.detach().clone(memory_format=torch.contiguous_format) for tensor in flat)
     rows = example[0].shape[0]
     given: list[pytree.TreeSpec] = []
     module = _Flat(function, taken, given)

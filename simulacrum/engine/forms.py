@@ -53,20 +53,24 @@ class Inductor:
 
     def __init__(self, function: PureFunction) -> None:
         self.function = function
-        self.built: dict[bool, tuple[Callable[..., Any], Graph]] = {}
+        self.built: dict[tuple[torch.device, bool], tuple[Callable[..., Any], Graph]] = {}
 
     def __call__(self, *args: Any) -> Any:
-        flat = pytree.tree_leaves(args)
+        # One layout: torch would compile again, silently and for long, for a tensor with other strides.
+        flat = [tensor.contiguous() for tensor in pytree.tree_leaves(args)]
         several = flat[0].shape[0] > 1
-        if several not in self.built:
-            self.built[several] = self._build(args, several)
-        run, graph = self.built[several]
+        kind = flat[0].device, several
+        if kind not in self.built:
+            self.built[kind] = self._build(args, several)
+        run, graph = self.built[kind]
         return pytree.tree_unflatten(run(*flat), graph.given)
 
     def _build(self, args: tuple[Any, ...], several: bool) -> tuple[Callable[..., Any], Graph]:
         graph = capture(self.function, args)
-        options = {key: value for key, value in INDUCTOR_OPTIONS.items() if _known_option(key)}
-        run = torch.compile(graph.program.module(), fullgraph=True, dynamic=None if several else False, options=options)
+        # The compiler that was found, and not the first name that torch would try.
+        wanted = {**INDUCTOR_OPTIONS, "cpp.cxx": (None, cpp_compiler() or "g++")}
+        options = {key: value for key, value in wanted.items() if _known_option(key)}
+        run = torch.compile(graph.plain(), fullgraph=True, dynamic=None if several else False, options=options)
         if several:
             for tensor in graph.example:
                 torch._dynamo.mark_dynamic(tensor, 0, min=2, max=MAX_ROWS)

@@ -11,10 +11,8 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from simulacrum.contract.package import EnvPackage
 from simulacrum.errors import DeviceError, UsageError
 
-RENDER_MODES = ("rgb_array", "ansi")
 _MODES = {
     "next_step": AutoresetMode.NEXT_STEP,
     "same_step": AutoresetMode.SAME_STEP,
@@ -46,6 +44,8 @@ def check_device(device: Any) -> torch.device:
     """A torch device that is there; `DeviceError` names those that are."""
     try:
         chosen = torch.device(device)
+        if chosen.type == "meta":
+            raise RuntimeError("tensors there have no values")
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         there = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -65,19 +65,6 @@ def check_output(output: Any) -> Literal["torch", "numpy"]:
     return output
 
 
-def check_render_mode(package: EnvPackage, mode: Any) -> str | None:
-    """None or a mode that the package can draw."""
-    if mode is None:
-        return None
-    if mode not in RENDER_MODES:
-        raise UsageError("unknown render mode", expected=f"None or one of {RENDER_MODES}", found=repr(mode),
-                         where="render_mode=")
-    if package.render() is None:
-        raise UsageError(f"{package.name} has no render.py", expected="render_mode=None", found=repr(mode),
-                         where=str(package.folder))
-    return mode
-
-
 def check_limit(limit: Any) -> int | None:
     """A time limit in steps, or None for none."""
     if limit is None:
@@ -86,11 +73,6 @@ def check_limit(limit: Any) -> int | None:
         raise UsageError("max_episode_steps must be a positive integer or None", expected="1 or more",
                          found=repr(limit), where="max_episode_steps=")
     return int(limit)
-
-
-def metadata(mode: AutoresetMode) -> dict[str, Any]:
-    """A metadata dict of its own for each instance: Gymnasium's is shared by the class, and edits would leak."""
-    return {"autoreset_mode": mode, "render_modes": list(RENDER_MODES), "render_fps": 15}
 
 
 def check_options(options: Mapping[str, Any] | None, num_envs: int) -> torch.Tensor | None:

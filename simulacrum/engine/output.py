@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import torch
 
-from simulacrum.engine.boundary import EngineState, StepOut
+from simulacrum.engine.boundary import StepOut
 
 
 def storages(*trees: Any) -> set[int]:
@@ -22,7 +23,7 @@ def _tensors(tree: Any) -> Iterable[torch.Tensor]:
     elif isinstance(tree, dict):
         for value in tree.values():
             yield from _tensors(value)
-    elif isinstance(tree, tuple):
+    elif isinstance(tree, (tuple, list)):
         for value in tree:
             yield from _tensors(value)
 
@@ -54,6 +55,15 @@ class Freshener:
         return tensor
 
 
+def constants_of(twin: Any) -> set[int]:
+    """The memory of tensors that a twin keeps: its attributes, and globals of the module it is written in.
+
+    A twin may show such a tensor (a fixed action mask, say); what the caller gets must be a copy of it.
+    """
+    module = sys.modules.get(type(twin).__module__)
+    return storages(vars(twin), {} if module is None else vars(module))
+
+
 def to_numpy(value: Any) -> Any:
     """Tensors as writable, C-contiguous arrays on the host; structure kept."""
     if isinstance(value, torch.Tensor):
@@ -63,9 +73,9 @@ def to_numpy(value: Any) -> Any:
     return value
 
 
-def fresh_step(state: EngineState, out: StepOut, others: Any = None) -> StepOut:
-    """`out` with no memory shared with `state`, with `others`, or between its own entries."""
-    fresh = Freshener(storages(state, others))
+def fresh_step(out: StepOut, taken: set[int]) -> StepOut:
+    """`out` with no memory of `taken`, and none shared between its own entries."""
+    fresh = Freshener(taken)
     return StepOut(*(fresh(value) for value in out))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from simulacrum.engine.params import row_params
@@ -53,4 +54,9 @@ def set_attr(env: SimulacrumVectorEnv, name: str, values: Any) -> None:
                 f"{sorted(env.params._fields)}", found=repr(values)[:80], where="set_attr",
             )
         values = values[0]
+    if name.startswith("_") or not hasattr(env, name):
+        near = difflib.get_close_matches(name, [*env.params._fields, *vars(env)], n=1)
+        raise AttributeError(
+            f"{env!r} has no attribute or parameter {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+        )
     setattr(env, name, values)

@@ -24,6 +24,8 @@ def row_seeds(seed: Any, num_envs: int) -> list[int | None]:
         return [None] * num_envs
     if isinstance(seed, numbers.Integral) and not isinstance(seed, bool):
         return [check_seed(int(seed) + row) for row in range(num_envs)]
+    if isinstance(seed, np.ndarray) and seed.ndim == 0:
+        return row_seeds(seed.item(), num_envs)
     if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
         seeds = list(seed)
         if len(seeds) != num_envs:

@@ -11,6 +11,7 @@ import numpy as np
 from simulacrum.contract.fields import Field, Group
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.contract.spaces import single_action_space, single_observation_space
+from simulacrum.engine.render_modes import check_render_mode, metadata
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.seeding import check_seed, entropy
 from simulacrum.errors import ActionError, ClosedError, UsageError
@@ -38,11 +39,8 @@ class SimulacrumEnv(gym.Env[Any, Any]):
     ) -> None:
         self.package = load_package(package) if isinstance(package, str) else package
         self.schema = self.package.schema
-        self.metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 15}
-        if render_mode is not None and (render_mode not in self.metadata["render_modes"] or not self.package.render()):
-            raise UsageError("unknown render mode", expected=f"None or one of {self.metadata['render_modes']}",
-                             found=repr(render_mode), where="render_mode=")
-        self.render_mode = render_mode
+        self.metadata = metadata(self.package)
+        self.render_mode = check_render_mode(self.package, render_mode)
         self.observation_space = single_observation_space(self.schema)
         self.action_space = single_action_space(self.schema)
         self.runner = ReferenceRunner(self.package, params=params)
@@ -54,11 +52,8 @@ class SimulacrumEnv(gym.Env[Any, Any]):
         self._check_open()
         if options:
             raise UsageError("unknown reset options", expected="none", found=sorted(options), where="reset(options=...)")
-        chosen = check_seed(seed) if seed is not None else None
+        chosen = check_seed(seed) if seed is not None else None if self._seeded else entropy()
         super().reset(seed=chosen)
-        if chosen is None and not self._seeded:
-            chosen = entropy()
-            self._np_random_seed = chosen
         self._seeded = True
         observation = self.runner.reset(chosen)
         return self._observation(observation), self._info()
@@ -68,6 +63,8 @@ class SimulacrumEnv(gym.Env[Any, Any]):
         self._check_open()
         if self.runner.state is None:
             raise gym.error.ResetNeeded("call reset() before step()")
+        if self.runner.ended:
+            raise gym.error.ResetNeeded("the episode has ended: call reset() before the next step()")
         if not self.action_space.contains(_as_member(self.schema.action, action)):
             raise ActionError("the action is outside the action space", expected=self.action_space, found=repr(action),
                               where="step(action)")
@@ -126,10 +123,13 @@ def _as_member(group: Group, action: Any) -> Any:
         return action.item() if hasattr(action, "item") and getattr(action, "ndim", 0) == 0 else action
     array = np.asarray(action)
     if field.dtype.startswith("float") and array.dtype.kind == "f":
-        array = array.astype(field.dtype)
-        if not np.isfinite(array).all():
-            return None
-    return array
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
+            array = array.astype(field.dtype)
+        return array if np.isfinite(array).all() else None
+    if not field.dtype.startswith("float") and array.dtype.kind in "iu":
+        cast = array.astype(field.dtype)
+        return cast if (cast == array).all() else None  # any integer width, as long as the value survives
+    return None  # a float for an integer space, a bool, or no number
 
 
 def scalar_action(group: Group, action: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,7 @@ def _own(env: SimulacrumVectorEnv, saved: Mapping[str, Any], name: str, like: to
         found = f"{value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
         raise StateError(f"the state_dict's {name} does not fit", expected=f"{like.dtype} {list(like.shape)}",
                          found=found, where="load_state_dict")
-    return value.detach().clone().to(env.device)
+    return value.detach().clone(memory_format=torch.contiguous_format).to(env.device)
 
 
 def constructor_arguments(env: SimulacrumVectorEnv) -> dict[str, Any]:
@@ -149,7 +150,10 @@ def load_env_states(env: SimulacrumVectorEnv, states: Sequence[Mapping[str, Any]
     if env._state is None:
         env.reset()
     inner = load_states(env.schema, states, env.device)
-    steps = [t] * env.num_envs if isinstance(t, int) else list(t)
+    steps = [int(t)] * env.num_envs if isinstance(t, numbers.Integral) else [int(each) for each in t]
+    if len(steps) != env.num_envs or not all(0 <= each < 2**31 for each in steps):
+        raise StateError("wrong step counters", expected=f"one, or {env.num_envs}, of 0 or more", found=steps,
+                         where="load_states(t=)")
     clock = torch.tensor(steps, dtype=torch.int32, device=env.device)
     state = env.state
     env._state = state._replace(

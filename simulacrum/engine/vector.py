@@ -19,10 +19,10 @@ from gymnasium.vector.utils import batch_space
 
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.contract.spaces import single_action_space, single_observation_space
-from simulacrum.engine import forms, modes, rendering, snapshot
+from simulacrum.engine import forms, modes, render_modes, rendering, snapshot
 from simulacrum.engine.actions import outside_error, to_tensors
 from simulacrum.engine.boundary import EngineState, StepOut, core_of
-from simulacrum.engine.output import Freshener, fresh_step, masked, rows_to_objects, storages, to_numpy
+from simulacrum.engine.output import Freshener, constants_of, fresh_step, masked, rows_to_objects, storages, to_numpy
 from simulacrum.engine.params import batch_params
 from simulacrum.engine.seeding import entropy, row_seeds
 from simulacrum.errors import ActionError, ClosedError, UsageError
@@ -73,12 +73,12 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.autoreset_mode = modes.check_autoreset_mode(autoreset_mode)
         self.device = modes.check_device(device)
         self.output = modes.check_output(output)
-        self.render_mode = modes.check_render_mode(self.package, render_mode)
+        self.render_mode = render_modes.check_render_mode(self.package, render_mode)
         self.max_episode_steps = modes.check_limit(
             self.schema.max_episode_steps if max_episode_steps == FROM_SCHEMA else max_episode_steps
         )
         self.episode_statistics = output == "torch" if episode_statistics is None else bool(episode_statistics)
-        self.metadata = modes.metadata(self.autoreset_mode)
+        self.metadata = {**render_modes.metadata(self.package), "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = single_observation_space(self.schema)
         self.single_action_space = single_action_space(self.schema)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -113,6 +113,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             (observations of all N rows, infos; with a mask each info has its `_key` mask).
         """
         self._check_open()
+        self.check_actions()
         mask = modes.check_options(options, self.num_envs)
         seeds = row_seeds(seed, self.num_envs)
         with torch.no_grad():
@@ -120,14 +121,14 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             observation, info, action_mask = self.core.observe(self._state, self.params)
         if action_mask is not None:
             info = {**info, "action_mask": action_mask}
-        fresh = Freshener(storages(self._state, self.params))
+        fresh = Freshener(storages(self._state, self.params) | constants_of(self.core.env))
         observation, info = fresh(observation), fresh(dict(info))
         if mask is not None and not bool(mask.all()):
-            info = masked(info, mask)
+            info = masked(info, mask.to(self.device))
         return self._give(observation), self._give(info)
 
     def _reset_rows(self, mask: torch.Tensor | None, seeds: list[int | None]) -> EngineState:
-        first = self._state is None
+        first, known = self._state is None, bool(self._seeds)
         if first and mask is not None and not bool(mask.all()):
             raise UsageError(
                 "a partial reset before the first full one", expected="reset() of all rows first",
@@ -135,12 +136,11 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             )
         rows = range(self.num_envs) if mask is None else mask.nonzero().flatten().tolist()
         reseeded = [False] * self.num_envs
-        new_seeds = list(self._seeds) if not first else [0] * self.num_envs
+        new_seeds = list(self._seeds) if known else [entropy() for _ in range(self.num_envs)]
         for row in rows:
             given = seeds[row]
-            reseeded[row] = first or given is not None
-            if reseeded[row]:
-                new_seeds[row] = entropy() if given is None else given
+            if given is not None:
+                new_seeds[row], reseeded[row] = given, True
         seed_words = split_seed(new_seeds).to(self.device)
         chosen = torch.ones(self.num_envs, dtype=torch.bool) if mask is None else mask
         chosen = chosen.to(self.device)
@@ -185,7 +185,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             state, out = self._step(before, action, self.params)
             self._refuse_illegal(out.illegal, action)
             self._state = state
-            out = fresh_step(state, out, (action, self.params, before))
+            out = fresh_step(out, storages(state, action, self.params, before) | constants_of(self.core.env))
             info = self._info(before, out)
         return (
             self._give(out.observation),
@@ -215,7 +215,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def check_actions(self) -> None:
         """On an accelerator: wait, and raise `ActionError` if any action since the last check was illegal.
 
-        Every call that reads the device (state_dict, render, NumPy output, close) makes this check too.
+        Every call that reads the device (reset, state_dict, fork, render, NumPy output) makes this check too.
         """
         pending, self._illegal = self._illegal, None
         if pending is not None and bool(pending.any()):
@@ -299,14 +299,17 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def fork(self, rows: Sequence[int] | torch.Tensor) -> SimulacrumVectorEnv:
         """A new env whose row j goes on exactly as row `rows[j]` of this one would. Rows may repeat."""
         self._check_open()
+        self.check_actions()
         return snapshot.fork(self, rows)
 
     def load_states(self, states: Sequence[Mapping[str, Any]], *, t: int | Sequence[int] = 0) -> Any:
         """Put row i into the JSON state `states[i]` after `t` steps of its episode; returns the observations."""
         self._check_open()
-        snapshot.load_env_states(self, states, t)
-        observation, _, _ = self.core.observe(self.state, self.params)
-        return self._give(Freshener(storages(self._state, self.params))(observation))
+        with torch.no_grad():
+            snapshot.load_env_states(self, states, t)
+            observation, _, _ = self.core.observe(self.state, self.params)
+        taken = storages(self._state, self.params) | constants_of(self.core.env)
+        return self._give(Freshener(taken)(observation))
 
     def dump_states(self) -> list[dict[str, Any]]:
         """The environment state of every row as JSON dicts (the inverse of `load_states`)."""
@@ -322,9 +325,9 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]  # one seed a row, as SyncVectorEnv gives
-        """The seed of each row."""
-        if self._state is None:
-            self.reset()
+        """The seed of each row. Before the first reset: the seeds that an unseeded one will use."""
+        if not self._seeds:
+            self._seeds = [entropy() for _ in range(self.num_envs)]
         return tuple(self._seeds)
 
     def render(self) -> tuple[Any, ...] | None:
