@@ -82,7 +82,7 @@ def run_battery(
     result = BatteryResult(package)
     started, digest = _now(), _digest(package)
     for name in chosen:
-        outcome, seconds = _run_check(bench, name)
+        outcome, seconds = run_check(bench, name)
         result.outcomes[name], result.seconds[name] = outcome, seconds
         if on_check is not None:
             on_check(name, outcome, seconds)
@@ -114,7 +114,8 @@ def _digest(package: EnvPackage) -> Digest | None:
         return None
 
 
-def _run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
+def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
+    """One check of the catalogue on a bench, and its seconds. What a twin raises is a failed outcome, not an error."""
     bench.check = name
     module: Any = importlib.import_module(f"simulacrum.harness.checks.{name}")
     began = time.perf_counter()
