@@ -58,8 +58,9 @@ def _to_tensor(field: Field, action: Any, num_envs: int, device: torch.device) -
             action = action.to(device=device, dtype=wanted)  # exact, or one rounding to float32
         else:
             action = _narrow(field, action, wanted, device)
-    # Contiguous: a compiled step is built for that layout, and would be built again for another.
-    return action.detach().to(device).contiguous()
+    # Contiguous and ordinary: a compiled step is built for such tensors, and would be built again for others.
+    action = action.detach().to(device).contiguous()
+    return action.clone() if action.is_inference() else action
 
 
 def _from_host(field: Field, action: Any) -> torch.Tensor:

@@ -49,8 +49,9 @@ class StepOut(NamedTuple):
     truncated: torch.Tensor  # bool [N]
     info: dict[str, torch.Tensor]  # the environment's metrics for the state that `observation` shows
     action_mask: torch.Tensor | None  # bool [N, actions]
-    episode_return: torch.Tensor  # float64 [N]: return up to this step; meaningful where the episode ended
-    episode_length: torch.Tensor  # int32 [N]
+    ended: torch.Tensor  # bool [N]: terminated or truncated
+    episode_return: torch.Tensor  # float64 [N]: the finished episode's return where `ended`, else 0
+    episode_length: torch.Tensor  # int32 [N]: its length where `ended`, else 0
     final_observation: Any  # SAME_STEP: the observation before the reset, for all rows
     final_info: dict[str, torch.Tensor] | None
     reset_rows: torch.Tensor | None  # NEXT_STEP: rows that were reset in this step, their action ignored
@@ -236,9 +237,10 @@ class Core:
         final_observation, final_info, _ = self.observe(last, params)
         after = merge(last.ended, self.fresh(es.seed, es.episode + 1, params), last)
         out = self._show(after, reward, flags, illegal, params, illegal=illegal, reset_rows=None)
+        returns, length = _finished(out.ended, last)
         return after, out._replace(
-            episode_return=last.returns,
-            episode_length=last.t,
+            episode_return=returns,
+            episode_length=length,
             final_observation=final_observation,
             final_info=final_info,
         )
@@ -263,17 +265,27 @@ class Core:
         reset_rows: torch.Tensor | None,
     ) -> StepOut:
         observation, info, mask = self.observe(after, params)
+        terminated, truncated = flags[0] & ~still, flags[1] & ~still
+        ended = terminated | truncated
+        returns, length = _finished(ended, after)
         return StepOut(
             observation=observation,
             reward=torch.where(still, torch.zeros_like(reward), reward),
-            terminated=flags[0] & ~still,
-            truncated=flags[1] & ~still,
+            terminated=terminated,
+            truncated=truncated,
             info=info,
             action_mask=mask,
-            episode_return=after.returns,
-            episode_length=after.t,
+            ended=ended,
+            episode_return=returns,
+            episode_length=length,
             final_observation=None,
             final_info=None,
             reset_rows=reset_rows,
             illegal=illegal,
         )
+
+
+def _finished(ended: torch.Tensor, state: EngineState) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return and length of the episodes that ended; zeros in the other rows."""
+    returns = torch.where(ended, state.returns, torch.zeros_like(state.returns))
+    return returns, torch.where(ended, state.t, torch.zeros_like(state.t))

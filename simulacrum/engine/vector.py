@@ -116,7 +116,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.check_actions()
         mask = modes.check_options(options, self.num_envs)
         seeds = row_seeds(seed, self.num_envs)
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
             self._state = self._reset_rows(mask, seeds)
             observation, info, action_mask = self.core.observe(self._state, self.params)
         if action_mask is not None:
@@ -177,7 +177,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._check_open()
         if self._state is None:
             raise gym.error.ResetNeeded("call reset() before step()")
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
             action = to_tensors(self.schema.action, actions, self.num_envs, self.device)
             if self.autoreset_mode == AutoresetMode.DISABLED:
                 self._check_not_ended(self._state)
@@ -227,7 +227,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             info["action_mask"] = out.action_mask
         if out.reset_rows is not None:
             info["autoreset"] = out.reset_rows
-        ended = out.terminated | out.truncated
+        ended = out.ended
         if self.output == "torch":
             if out.final_observation is not None:
                 info["final_obs"], info["_final_obs"] = out.final_observation, ended
@@ -253,12 +253,8 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         seconds = now - self._began
         restarted = ended if out.reset_rows is None else out.reset_rows
         self._began = torch.where(restarted, torch.full_like(self._began, now), self._began)
-        zero = torch.zeros_like(seconds)
-        return {
-            "r": torch.where(ended, out.episode_return, zero),
-            "l": torch.where(ended, out.episode_length, torch.zeros_like(out.episode_length)),
-            "t": torch.where(ended, seconds, zero),
-        }
+        seconds = torch.where(ended, seconds, torch.zeros_like(seconds))
+        return {"r": out.episode_return, "l": out.episode_length, "t": seconds}
 
     def _give(self, value: Any) -> Any:
         return to_numpy(value) if self.output == "numpy" else value
@@ -305,7 +301,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def load_states(self, states: Sequence[Mapping[str, Any]], *, t: int | Sequence[int] = 0) -> Any:
         """Put row i into the JSON state `states[i]` after `t` steps of its episode; returns the observations."""
         self._check_open()
-        with torch.no_grad():
+        with torch.inference_mode(False), torch.no_grad():
             snapshot.load_env_states(self, states, t)
             observation, _, _ = self.core.observe(self.state, self.params)
         taken = storages(self._state, self.params) | constants_of(self.core.env)

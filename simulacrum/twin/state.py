@@ -58,8 +58,9 @@ def canonical(field: Field, value: Any) -> Any:
 
 def _canonical(field: Field, value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> Any:
     if shape:
-        if not hasattr(value, "__len__") or len(value) != shape[0]:
-            found = f"{len(value)} items" if hasattr(value, "__len__") else repr(value)
+        length = _length(value)
+        if length != shape[0]:
+            found = repr(value) if length is None else f"{length} items"
             raise _refuse(field, index, f"a sequence of {shape[0]} items", found)
         if isinstance(value, tuple) and len(shape) == 1 and field.dtype in ("bool", "int32", "int64"):
             plain = _plain_tuple(field, value)  # the common case, without a call per item
@@ -67,6 +68,16 @@ def _canonical(field: Field, value: Any, shape: tuple[int, ...], index: tuple[in
                 return plain
         return tuple(_canonical(field, item, shape[1:], (*index, i)) for i, item in enumerate(value))
     return _canonical_scalar(field, value, index)
+
+
+def _length(value: Any) -> int | None:
+    """How many items a sequence or array has; None for what is neither."""
+    if isinstance(value, (str, bytes, Mapping)):
+        return None
+    try:
+        return len(value)
+    except TypeError:  # a scalar, or a NumPy array without dimensions
+        return None
 
 
 def _plain_tuple(field: Field, value: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -110,6 +121,8 @@ def _canonical_float(field: Field, value: Any, index: tuple[int, ...]) -> float:
     if math.isnan(plain):
         if "nan" not in field.allow:
             raise _refuse(field, index, "a number (the schema does not allow NaN here)", "nan")
+    elif math.isinf(plain) and "inf" not in field.allow:
+        raise _refuse(field, index, "a finite number (the schema does not allow infinities here)", str(plain))
     elif plain == 0.0 and math.copysign(1.0, plain) < 0 and "-0.0" not in field.allow:
         raise _refuse(field, index, "0.0 (the schema does not allow -0.0 here)", "-0.0")
     if field.dtype == "float32" and not isinstance(value, Float32):
