@@ -28,7 +28,7 @@ DTYPES = {
     "float64": torch.float64,
 }
 _LOW = 0xFFFFFFFF
-# Up to this many items a permutation compares all pairs, which fuses, and costs no more than a sort when eager.
+# Up to this many items a permutation compares all pairs: it fuses, and costs no more than a sort when eager.
 PAIRWISE = 16
 
 
