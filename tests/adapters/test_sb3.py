@@ -244,7 +244,8 @@ def test_options_go_through_once(vector: Vector) -> None:
 def test_reset_infos_are_a_list_of_dicts(vector: Vector) -> None:
     env = SB3VecEnv(vector(2))
     env.reset()
-    assert env.reset_infos == [{"count": 0}, {"count": 0}]
+    assert [info["count"] for info in env.reset_infos] == [0, 0]
+    assert [info["action_mask"].tolist() for info in env.reset_infos] == [[True, True]] * 2
 
 
 def test_step_wait_needs_actions(vector: Vector) -> None:
@@ -283,7 +284,6 @@ def test_get_attr_honours_indices(vector: Vector) -> None:
     assert env.has_attr("goal")
     assert env.has_attr("step")
     assert not env.has_attr("nonsense")
-    assert not env.has_attr("action_masks")
     with pytest.raises(UsageError, match="no such rows"):
         env.get_attr("goal", 3)
 
@@ -309,7 +309,25 @@ def test_env_method_honours_indices_and_moves_no_single_row(vector: Vector) -> N
         with pytest.raises(UsageError, match="all rows at once"):
             env.env_method(name)
     with pytest.raises(AttributeError):
+        env.env_method("nonsense")
+
+
+def test_action_masks_are_those_of_the_observation_shown(vector: Vector) -> None:
+    env = SB3VecEnv(vector(3))
+    assert env.has_attr("action_masks")
+    with pytest.raises(gym.error.ResetNeeded):
         env.env_method("action_masks")
+    observation = env.reset()
+    for _ in range(2 * LIMIT):
+        masks = np.stack(env.env_method("action_masks"))
+        assert masks.dtype == np.bool_
+        assert masks.tolist() == [[True, count < 3] for count in observation[:, 0]]
+        observation, *_ = env.step(zeros(env))
+    assert [mask.tolist() for mask in env.env_method("action_masks", indices=[1])] == [[True, True]]
+    unmasked = SB3VecEnv(vector(2, simulacrum.load_package("toywalk")))
+    assert not unmasked.has_attr("action_masks")
+    with pytest.raises(AttributeError):
+        unmasked.env_method("action_masks")
 
 
 def test_env_is_wrapped_is_false_for_each_asked_row(vector: Vector) -> None:
