@@ -1,4 +1,4 @@
-"""A new environment package from the template: complete, valid, and passing the battery before anybody edits it."""
+"""A new environment package from the template: complete, and passing the battery before anybody edits it."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def write_package(name: str, into: str | Path = ".", *, env_id: str | None = Non
 
     Raises:
         UsageError: the name or the id cannot be used; a name that can is suggested.
-        PackageError: something stands at that place already, the id is taken, or the folder cannot be written.
-            Nothing was changed then.
+        PackageError: something stands at that place already, the id is taken, or the folder cannot be
+            written. Nothing was changed then.
     """
     check_name(name)
     chosen = f"simulacrum/{name}-v0" if env_id is None else env_id
