@@ -8,7 +8,7 @@ from pathlib import Path
 from simulacrum.contract.package import EnvPackage, load_package
 
 FOLDER = Path(__file__).parent
-NAMES = ("counter", "glider", "dials", "canvas")
+NAMES = ("counter", "glider", "dials", "canvas", "rivals")
 
 
 @functools.lru_cache(maxsize=None)

@@ -31,6 +31,10 @@ class Counter(BatchedEnv):
     def info(self, state: Any, ctx: Context) -> dict[str, Tensor]:
         return {"count": state.count, "success": state.count == ctx.params.goal}  # R7: [N] each
 
+    def action_mask(self, state: Any, ctx: Context) -> Tensor:
+        few = state.count < 3
+        return torch.stack([torch.ones_like(few), few], dim=-1)  # R9: [N, 2]
+
     @invariant("the counter is not behind the clock", rule="R8")
     def not_behind(self, state: Any, ctx: Context) -> Tensor:
         return state.count >= ctx.t

@@ -27,6 +27,9 @@ class Counter(ReferenceEnv):
     def info(self, state: Any, ctx: Context) -> dict[str, Any]:
         return {"count": state.count, "success": state.count == ctx.params.goal}  # R7
 
+    def action_mask(self, state: Any, ctx: Context) -> tuple[bool, bool]:
+        return True, state.count < 3  # R9
+
     @invariant("the counter is not behind the clock", rule="R8")
     def not_behind(self, state: Any, ctx: Context) -> bool:
         return state.count >= ctx.t
