@@ -74,7 +74,7 @@ def run_battery(
     Raises:
         UsageError: an unknown check. ReportError: the report cannot be written.
     """
-    chosen = _chosen(checks)
+    chosen = chosen_checks(checks)
     place = check_device(device)
     built = tuple(dict.fromkeys(["eager", *(resolve_form(form, place) for form in forms)]))
     bench = Bench(package, forms=built, device=str(place), quick=quick, progress=progress,
@@ -95,7 +95,8 @@ def run_battery(
     return result
 
 
-def _chosen(checks: Sequence[str] | None) -> list[str]:
+def chosen_checks(checks: Sequence[str] | None) -> list[str]:
+    """Names of checks in the catalogue's order, all of them for None. Raises UsageError for an unknown one."""
     import difflib
 
     for name in checks or ():
