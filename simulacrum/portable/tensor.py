@@ -213,9 +213,7 @@ def positive_zero(x: Tensor) -> Tensor:
 def _check(*tensors: Tensor) -> None:
     for x in tensors:
         if x.dtype not in (torch.float32, torch.float64):
-            raise TypeError(
-                f"portable functions take float32 or float64 tensors, not {x.dtype}; convert with .to()"
-            )
+            raise TypeError(f"portable functions take float32 or float64 tensors, not {x.dtype}; convert with .to()")
 
 
 def _two(first: Tensor | float, second: Tensor | float) -> tuple[Tensor, Tensor]:

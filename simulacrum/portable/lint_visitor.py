@@ -1,0 +1,295 @@
+"""The walk over a `fast.py`: imports, calls, operators, writes and branches, in the order of the text."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from simulacrum.portable.lint import Operations
+from simulacrum.portable.lint_calls import judge
+from simulacrum.portable.lint_values import Values
+
+_STANDARD = {
+    "__future__",
+    "abc",
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "itertools",
+    "math",
+    "operator",
+    "types",
+    "typing",
+    "typing_extensions",
+}
+# Exact by IEEE 754 or by being about integers, so the same on every host.
+_EXACT_MATH = {
+    "floor",
+    "ceil",
+    "trunc",
+    "sqrt",
+    "fabs",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "copysign",
+    "gcd",
+    "ldexp",
+    "comb",
+    "perm",
+    "isqrt",
+    "prod",
+}
+# Methods of dicts, lists, strings and state structs; no tensor has a method of these names.
+_PYTHON_METHODS = {
+    "replace",
+    "_replace",
+    "_asdict",
+    "items",
+    "keys",
+    "values",
+    "get",
+    "append",
+    "extend",
+    "join",
+    "format",
+    "startswith",
+    "endswith",
+}
+_TO_HOST = {"int", "float", "bool", "range", "print", "str", "complex"}
+_BRANCHING = {"min", "max", "any", "all", "sorted"}
+_OPERATORS: dict[type[ast.AST], str] = {ast.MatMult: "@", ast.Pow: "**", ast.Mod: "%", ast.FloorDiv: "//"}
+
+Found = tuple[ast.AST, str, str, str]
+
+
+class Visitor(ast.NodeVisitor):
+    """Collects (node, operation, reason, instead) in `found`."""
+
+    def __init__(self, table: Operations) -> None:
+        self.table = table
+        self.found: list[Found] = []
+        self.values = Values({})
+        self.function = ""
+
+    def _add(self, node: ast.AST, operation: str, rule: str) -> None:
+        entry = self.table.named[rule]
+        self.found.append((node, operation, entry.reason, entry.instead))
+
+    # Imports
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for name in node.names:
+            root = name.name.split(".")[0]
+            self.values.aliases[name.asname or root] = name.name if name.asname else root
+            self._judge_import(node, name.name)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.level:
+            return
+        for name in node.names:
+            self.values.aliases[name.asname or name.name] = f"{node.module}.{name.name}"
+        self._judge_import(node, node.module or "")
+
+    def _judge_import(self, node: ast.AST, module: str) -> None:
+        if module.split(".")[0] not in _STANDARD | {"torch", "simulacrum"}:
+            self._add(node, f"import {module}", "import")
+
+    # Names and their values
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outside)
+        outer, outer_function = self.values, self.function
+        self.values, self.function = copy.deepcopy(outer), node.name
+        self.values.enter(node.args)
+        for statement in node.body:
+            self.visit(statement)
+        self.values, self.function = outer, outer_function
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        outer = self.values
+        self.values = copy.deepcopy(outer)
+        self.values.enter(node.args)
+        self.visit(node.body)
+        self.values = outer
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        for target in node.targets:
+            self._write(target)
+            self.values.bind(target, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self._write(node.target)
+        if node.value is not None:
+            self.visit(node.value)
+            self.values.bind(node.target, node.value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.values.bind(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        if not isinstance(node.target, ast.Name):
+            self._write(node.target)
+        elif self.values.is_data(node.value) or node.target.id in self.values.data:
+            self._add(node, "augmented assignment", "in-place")
+        self._judge_operator(node, node.op, node.target, node.value)
+
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self.values.bind(node.target, node.iter)
+        for statement in [*node.body, *node.orelse]:
+            self.visit(statement)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self.visit(node.iter)
+        self.values.bind(node.target, node.iter)
+        for test in node.ifs:
+            self._judge_test(test, "if in a comprehension")
+            self.visit(test)
+
+    def _visit_comprehension_first(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> None:
+        # Names are bound by the generators, so they are read before the element.
+        for generator in node.generators:
+            self.visit(generator)
+        self.visit(node.elt)
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = _visit_comprehension_first
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        for generator in node.generators:
+            self.visit(generator)
+        self.visit(node.key)
+        self.visit(node.value)
+
+    def _write(self, target: ast.expr) -> None:
+        """A store into something that exists already."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for item in target.elts:
+                self._write(item)
+        elif isinstance(target, ast.Starred):
+            self._write(target.value)
+        elif isinstance(target, ast.Attribute):
+            if self.function != "__init__":
+                self._add(target, f"assignment to .{target.attr}", "in-place")
+        elif isinstance(target, ast.Subscript) and self.values.is_data(target.value):
+            boolean = self.values.is_boolean(target.slice)
+            self._add(target, "assignment to an index", "boolean index" if boolean else "in-place")
+
+    # Branches
+
+    def visit_If(self, node: ast.If) -> None:
+        self._judge_test(node.test, "if")
+        self.generic_visit(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        self._judge_test(node.test, "while")
+        self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._judge_test(node.test, "... if ... else")
+        self.generic_visit(node)
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self._judge_test(node.test, "assert")
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        if any(self.values.is_data(value) for value in node.values):
+            self._add(node, "and" if isinstance(node.op, ast.And) else "or", "branch on data")
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not) and self.values.is_data(node.operand):
+            self._add(node, "not", "branch on data")
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        membership = any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)
+        if (len(node.ops) > 1 or membership) and self.values.is_data(node):
+            self._add(node, "in" if membership else "chained comparison", "branch on data")
+        self.generic_visit(node)
+
+    def _judge_test(self, test: ast.expr, operation: str) -> None:
+        # `and`, `or` and `not` inside a test are reported by themselves.
+        if not isinstance(test, ast.BoolOp) and self.values.is_data(test):
+            self._add(test, operation, "branch on data")
+
+    # Operators, indexing, calls
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        self._judge_operator(node, node.op, node.left, node.right)
+        self.generic_visit(node)
+
+    def _judge_operator(self, node: ast.AST, op: ast.operator, left: ast.expr, right: ast.expr) -> None:
+        sign = _OPERATORS.get(type(op))
+        if sign is None or not (self.values.is_data(left) or self.values.is_data(right)):
+            return
+        if sign in ("@", "**"):
+            self._add(node, sign, self.table.refused[sign].name)
+        elif self.values.is_float(left) or self.values.is_float(right):
+            self._add(node, f"{sign} on floats", "remainder of floats")
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Load) and self.values.is_data(node.value):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if any(self.values.is_boolean(part) for part in parts):
+                self._add(node, "boolean index", "boolean index")
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        # A function that is handed on instead of called, as in map(torch.sin, ...).
+        dotted = self.values.dotted(node)
+        if dotted.startswith("torch.") and node.attr in self.table.refused and node.attr not in self.table.allowed:
+            entry = self.table.refused[node.attr]
+            self.found.append((node, dotted, entry.reason, entry.instead))
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        dotted = self.values.dotted(node.func)
+        name = dotted.rsplit(".", 1)[-1]
+        if dotted.startswith("torch."):
+            self._report(node, dotted, judge(self.table, name, node, method=False))
+        elif dotted.startswith("math."):
+            if name not in _EXACT_MATH:
+                self._add(node, dotted, "math function")
+        elif not dotted:
+            self._judge_local_call(node)
+        # The name of the called function has been judged; what it hangs on has not.
+        if isinstance(node.func, ast.Attribute):
+            self.visit(node.func.value)
+        for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            self.visit(argument)
+
+    def _judge_local_call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Name):
+            name = node.func.id
+            data = any(self.values.is_data(argument) for argument in node.args)
+            if data and name in _TO_HOST:
+                self._add(node, f"{name}()", "host")
+            elif data and name in _BRANCHING:
+                self._add(node, f"{name}()", "branch on data")
+            elif data and name == "pow":
+                self._add(node, "pow()", "power")
+        elif isinstance(node.func, ast.Attribute) and not _is_own(node.func.value):
+            name = node.func.attr
+            known = name in self.table.refused and name not in self.table.allowed
+            if name not in _PYTHON_METHODS and (known or self.values.is_data(node.func.value)):
+                self._report(node, f".{name}()", judge(self.table, name, node, method=True))
+
+    def _report(self, node: ast.AST, operation: str, problem: tuple[str, str] | None) -> None:
+        if problem is not None:
+            self.found.append((node, operation, *problem))
+
+
+def _is_own(receiver: ast.expr) -> bool:
+    """Whether a method is called on the twin itself or on its draws, not on a tensor."""
+    if isinstance(receiver, ast.Attribute):
+        return receiver.attr == "draw"
+    if isinstance(receiver, ast.Call):
+        return isinstance(receiver.func, ast.Name) and receiver.func.id == "super"
+    return isinstance(receiver, ast.Name) and receiver.id in {"self", "cls", "draw"}
