@@ -1,0 +1,171 @@
+"""The commands as one program, and what becomes of everything that goes wrong in them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+import typer.core
+import typer.main
+
+from simulacrum.cli import terminal
+from simulacrum.cli.bench import bench
+from simulacrum.cli.doctor import doctor
+from simulacrum.cli.listing import list_
+from simulacrum.cli.new import new
+from simulacrum.cli.packing import export_pack
+from simulacrum.cli.recording import record
+from simulacrum.cli.rendering import render
+from simulacrum.cli.replaying import replay
+from simulacrum.cli.validation import validate
+from simulacrum.errors import GateError, PackageError, SimulacrumError
+
+# Typer's own exceptions for wrong arguments share one base, which lives in click or in Typer by its version.
+_WRONG_ARGUMENTS: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException" and issubclass(kind, Exception)
+)
+_PACKAGES = "simulacrum_packages"
+
+
+class _PipeClosed(Exception):
+    """Whoever read the output went away."""
+
+
+class _Commands(typer.core.TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Typer would end the process with 1, which here means a failed check.
+            raise _PipeClosed from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="simulacrum",
+    help="Write an environment twice, prove the twins equal, train on the fast one.",
+    epilog="Exit codes: 0 passed, 1 a check failed or the gate is closed, 2 wrong usage or a broken package.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(new)
+app.command("list")(list_)
+app.command()(validate)
+app.command()(doctor)
+app.command()(record)
+app.command()(replay)
+app.command()(render)
+app.command("export-pack")(export_pack)
+app.command()(bench)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import simulacrum
+
+        print(f"simulacrum {simulacrum.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None, *, program: str = "simulacrum") -> int:
+    """Run the command line and return its exit code; no exception of a user's making comes out.
+
+    Args:
+        arguments: the words after the program's name; the process's own by default.
+        program: how the program is called in messages.
+    """
+    terminal.use_json(False)
+    for stream in (sys.stdout, sys.stderr):
+        # What the terminal's encoding lacks is spelled out, not an error.
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # not every stream has it
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = _run(arguments, program)
+        if sys.stdout:  # None where the process was started without one
+            sys.stdout.flush()
+    except (_PipeClosed, BrokenPipeError):
+        # Python flushes stdout once more at its end; let that go nowhere.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return terminal.PIPE_CLOSED
+    return code
+
+
+def _run(arguments: Sequence[str] | None, program: str) -> int:
+    try:
+        result = typer.main.get_command(app).main(
+            args=None if arguments is None else list(arguments), prog_name=program, standalone_mode=False
+        )
+    except SimulacrumError as error:
+        terminal.print_error(error)
+        return terminal.FAILED if isinstance(error, GateError) else terminal.WRONG_USE
+    except _WRONG_ARGUMENTS as error:
+        return _wrong_arguments(error, program)
+    except (KeyboardInterrupt, typer.Abort):
+        return terminal.INTERRUPTED
+    except (_PipeClosed, BrokenPipeError):
+        raise
+    except Exception as error:
+        return _unexpected(error)
+    return result if isinstance(result, int) else terminal.PASSED
+
+
+def _wrong_arguments(error: Any, program: str) -> int:
+    """Typer's message in the form of every other error. Without any argument the message is the help itself."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return terminal.WRONG_USE
+    terminal.print_usage_error(error.format_message(), context.command_path if context else program)
+    return terminal.WRONG_USE
+
+
+def _unexpected(error: Exception) -> int:
+    """A mistake in a package's own code is told with its place; anything else is ours, with the whole traceback."""
+    place: str | None = None
+    trace = error.__traceback__
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__", "")).startswith(_PACKAGES):
+            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    if place is not None:
+        terminal.print_error(
+            PackageError(f"the package raised {type(error).__name__}: {error}", where=place, next_step="mend it there")
+        )
+        return terminal.WRONG_USE
+    traceback.print_exception(error)
+    terminal.err().print(
+        "this is a fault of simulacrum, not of yours; please report it with the lines above and what "
+        "`simulacrum doctor` prints",
+        style="bold red",
+        soft_wrap=True,
+    )
+    return terminal.FAULT
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    """Ours as one line for people; anybody else's as Python shows it."""
+    if category.__module__.startswith("simulacrum"):
+        terminal.warn(str(message))
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))

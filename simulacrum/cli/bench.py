@@ -1,0 +1,136 @@
+"""`simulacrum bench`: steps per second of both twins, measured side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from simulacrum.cli import terminal
+from simulacrum.cli.choices import Json, complete_env, complete_form
+
+if TYPE_CHECKING:
+    from simulacrum.cli.measure import Measured
+
+_BAR = 24  # characters of the longest bar
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...", help="Environments; all that are found, if none is named.", autocompletion=complete_env
+        ),
+    ] = None,
+    num_envs: Annotated[
+        str, typer.Option("--num-envs", metavar="N,N,...", help="Batch sizes, with commas between them.")
+    ] = "1,64,1024",
+    compile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compile",
+            metavar="FORM",
+            autocompletion=complete_form,
+            help="Form to measure (repeatable). Default: eager, and inductor where a compiler is.",
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="Where the batched twin runs: cpu or cuda.")] = "cpu",
+    seconds: Annotated[float, typer.Option("--seconds", min=0.05, max=600.0, help="Seconds for each line.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """Measure steps per second: random actions, observations, automatic resets and episode statistics included.
+
+    One process measures all lines in turns, round after round, so that a busy machine slows all of them alike. The
+    figure is the median of the rounds; the spread is from the slowest to the fastest. The gate is not asked.
+
+    --json prints one document: {"version": 1, "device", "threads", "environments": [{"id", "lines": [{"form",
+    "num_envs", "steps_per_second", "lowest", "highest", "per_reference", "per_eager"}, ...]}, ...]}
+    """
+    terminal.use_json(json)
+    sizes = _sizes(num_envs)
+    terminal.one_thread()
+    packages = _packages(names)
+    import torch
+
+    from simulacrum.cli.measure import measure
+    from simulacrum.engine.modes import check_device
+
+    place = check_device(device)
+    forms = _forms(compile, place)
+    results: list[tuple[str, list[Measured]]] = []
+    for package in packages:
+        with terminal.err().status(f"measuring {package.env_id}") as status:
+            lines = measure(package, sizes, forms, seconds, device=str(place), say=status.update)
+        results.append((package.env_id, lines))
+        if not json:
+            _show(terminal.out(), package.env_id, lines)
+    if json:
+        environments = [{"id": env_id, "lines": [line.to_json() for line in lines]} for env_id, lines in results]
+        threads = torch.get_num_threads()
+        terminal.print_json({"version": 1, "device": str(place), "threads": threads, "environments": environments})
+
+
+def _sizes(text: str) -> list[int]:
+    from simulacrum.errors import UsageError
+
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(part.isdigit() and int(part) >= 1 for part in parts):
+        raise UsageError("these are not batch sizes", expected="numbers from 1, such as 1,64,1024", found=text)
+    return sorted({int(part) for part in parts})
+
+
+def _forms(asked: list[str] | None, place: Any) -> list[str]:
+    from simulacrum.engine.forms import cpp_compiler, resolve_form
+
+    if asked is None:
+        compiled = place.type != "cpu" or cpp_compiler() is not None
+        return ["eager", "inductor"] if compiled else ["eager"]
+    return list(dict.fromkeys(resolve_form(form, place) for form in asked))
+
+
+def _packages(names: list[str] | None) -> list[Any]:
+    from simulacrum.contract.package import EnvPackage, find_packages, load_package
+
+    if names:
+        return [load_package(name) for name in names]
+    return [package for package in find_packages() if isinstance(package, EnvPackage)]
+
+
+def _show(console: Console, env_id: str, lines: list[Measured]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("twin", no_wrap=True)
+    for heading in ("rows", "steps/s", "spread", "x reference", "x eager"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("log scale", no_wrap=True)
+    top = max(line.steps_per_second for line in lines)
+    low = min(line.steps_per_second for line in lines)
+    for line in lines:
+        spread = f"{(line.highest - line.lowest) / line.steps_per_second / 2:.0%}"
+        style = "" if line.form == "reference" else "bold" if line.steps_per_second == top else ""
+        eager = "" if line.per_eager is None else f"{line.per_eager:.2f}"
+        table.add_row(
+            Text(line.form, style=style), f"{line.num_envs:,}", Text(short_number(line.steps_per_second), style=style),
+            f"+-{spread}", f"{line.per_reference:,.1f}", eager, _bar(line.steps_per_second, low, top),
+        )  # fmt: skip
+    console.print(Text(env_id, style="bold"))
+    console.print(table)
+    console.print()
+
+
+def short_number(value: float) -> str:
+    """A rate in three digits: 812, 74.3 k, 1.25 M."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= size:
+            return f"{value / size:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def _bar(value: float, low: float, top: float) -> Text:
+    """A bar from a third of the slowest to the fastest, by logarithm: equal ratios are equal lengths."""
+    start = math.log(low / 3)
+    share = (math.log(value) - start) / (math.log(top) - start)
+    return Text("━" * max(1, round(share * _BAR)), style="cyan")

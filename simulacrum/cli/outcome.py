@@ -1,0 +1,135 @@
+"""What a validation found: the failures with their first divergence, the report, and what the gate says now."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from simulacrum.cli import terminal
+from simulacrum.cli.progress import STATUS_STYLES, Plan
+
+if TYPE_CHECKING:
+    from simulacrum.attest.gate import GateState
+    from simulacrum.harness.battery import BatteryResult
+    from simulacrum.harness.bench import Outcome
+
+
+def show(plan: Plan, result: BatteryResult, seconds: float, *, json: bool, verbose: bool) -> None:
+    """Print everything about a finished run that the progress did not show."""
+    from simulacrum.attest.gate import gate_state
+
+    gate = gate_state(plan.package)
+    if json:
+        _show_json(plan, result, seconds, gate)
+        return
+    console = terminal.out()
+    if verbose:
+        _show_evidence(console, result)
+    _show_failures(console, result, every=verbose)
+    console.print()
+    rows: list[tuple[str, str | Text]] = [("result", _verdict(result, seconds))]
+    if result.report_path is not None:
+        rows.append(("report" if plan.full else "notes", terminal.short_path(result.report_path)))
+    rows.append(("gate", _gate_line(plan, gate)))
+    rows.append(("next", terminal.command(_next_step(plan, result, gate))))
+    terminal.facts(console, rows)
+
+
+def _show_json(plan: Plan, result: BatteryResult, seconds: float, gate: GateState) -> None:
+    report = result.report_path
+    terminal.print_json(
+        {
+            "event": "finished",
+            "passed": result.passed,
+            "full": plan.full,
+            "seconds": round(seconds, 3),
+            "failed": _names(result, "failed"),
+            "report": None if report is None else str(report),
+            "gate": {"status": gate.status, "why": gate.why, "next_command": gate.next_command},
+        }
+    )
+
+
+def _names(result: BatteryResult, status: str) -> list[str]:
+    return [name for name, outcome in result.outcomes.items() if outcome.status == status]
+
+
+def _show_evidence(console: Console, result: BatteryResult) -> None:
+    for name, outcome in result.outcomes.items():
+        console.print()
+        console.print(Text.assemble((name, "bold"), f": {outcome.status}"))
+        for key, value in outcome.evidence.items():
+            text = jsonlib.dumps(value, default=str, ensure_ascii=False)
+            console.print(Text.assemble((f"  {key}: ", "dim"), text), soft_wrap=True)
+
+
+def _show_failures(console: Console, result: BatteryResult, *, every: bool) -> None:
+    shown = False
+    for name, outcome in result.outcomes.items():
+        if outcome.status not in ("failed", "inconclusive"):
+            continue
+        lines = outcome.message.splitlines()
+        hidden = outcome.divergence is not None and shown and not every
+        if len(lines) <= 1 and (outcome.divergence is None or hidden):
+            continue  # the line of the check said all there is, or all that is to be shown
+        console.print()
+        if len(lines) > 1:
+            _show_message(console, name, outcome.status, lines)
+        if outcome.divergence is not None and not hidden:
+            _show_divergence(console, outcome)
+            shown = True
+
+
+def _show_message(console: Console, name: str, status: str, lines: list[str]) -> None:
+    console.print(Text.assemble((f"{name}: ", STATUS_STYLES[status]), lines[0]), soft_wrap=True)
+    for line in lines[1:]:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _show_divergence(console: Console, outcome: Outcome) -> None:
+    from simulacrum.trace.show import render_plain, render_rich
+
+    assert outcome.divergence is not None
+    if console.is_terminal:
+        console.print(render_rich(outcome.divergence))
+    else:
+        console.print(render_plain(outcome.divergence), soft_wrap=True)
+
+
+def _verdict(result: BatteryResult, seconds: float) -> Text:
+    count = len(result.outcomes)
+    if result.passed:
+        what = f"{count} check{'s' if count != 1 else ''} in {seconds:.1f} s"
+        return Text.assemble(("passed", "bold green"), f": {what}{_aside(result)}")
+    failed = [*_names(result, "failed"), *_names(result, "inconclusive")]
+    return Text.assemble(("FAILED", "bold red"), f": {', '.join(failed)} ({count} checks in {seconds:.1f} s)")
+
+
+def _aside(result: BatteryResult) -> str:
+    skipped = _names(result, "skipped")
+    return f" ({', '.join(skipped)} skipped)" if skipped else ""
+
+
+def _gate_line(plan: Plan, gate: GateState) -> Text:
+    aside = "" if plan.full else " (as before: this run was partial, it grants nothing and revokes nothing)"
+    if gate.fresh and gate.report is not None:
+        opened = [one.title for one in gate.report.configurations if one.outcome == "passed"]
+        return Text.assemble(("open", "bold green"), f" for {', '.join(opened)}{aside}")
+    why = "; ".join(gate.why[:3])
+    return Text.assemble(("closed", "bold red"), f" ({gate.status.replace('_', ' ')}): {why}{aside}")
+
+
+def _next_step(plan: Plan, result: BatteryResult, gate: GateState) -> str:
+    for outcome in result.outcomes.values():
+        if outcome.divergence is not None and outcome.divergence.command:
+            return outcome.divergence.command
+    validate = f"simulacrum validate {terminal.spoken(plan.package)}"
+    failed = [*_names(result, "failed"), *_names(result, "inconclusive")]
+    if not result.passed and failed:
+        return f"{validate} -k {failed[0]}"
+    if not gate.fresh:
+        return validate
+    return f'gymnasium.make_vec("{plan.package.env_id}", num_envs=1024, vectorization_mode="vector_entry_point")'

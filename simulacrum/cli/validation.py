@@ -1,0 +1,119 @@
+"""`simulacrum validate`: run the battery on one environment, watch it, and learn what the gate says afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from simulacrum.cli import terminal
+from simulacrum.cli.choices import Env, Json, complete_check, complete_form
+
+if TYPE_CHECKING:
+    from simulacrum.cli.progress import Plan
+    from simulacrum.contract.package import EnvPackage
+
+
+def validate(
+    name: Env,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-k", "--check", metavar="CHECK", help="Run this check alone (repeatable).", autocompletion=complete_check
+        ),
+    ] = None,
+    compile: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compile",
+            metavar="FORM",
+            autocompletion=complete_form,
+            help="Validate this form beside eager (repeatable). Default: inductor, where a compiler is.",
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="Where the batched twin runs: cpu or cuda.")] = "cpu",
+    quick: Annotated[bool, typer.Option("--quick", help="A fraction of the work, for a first look.")] = False,
+    failures: Annotated[
+        Path | None, typer.Option("--failures", metavar="DIR", help="Where failure files go. Default: failures/")
+    ] = None,
+    fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop after the first failed check.")] = False,
+    json: Json = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all evidence and progress.")] = False,
+) -> None:
+    """Validate an environment: both twins side by side, bit for bit.
+
+    A full run writes the report that the gate reads. A run with -k or --quick is partial: it grants nothing and
+    revokes nothing. Exit codes: 0 passed, 1 a check failed, 2 wrong usage or a broken package.
+
+    --json prints one JSON object a line, each with an "event":
+
+    "started": version, package, env_id, folder, checks, forms, device, quick, full
+
+    "check", as each one ends: name, status, seconds, message, evidence, divergence (null, or the whole record)
+
+    "finished": passed, full, seconds, failed (names), report (path or null), gate {status, why, next_command}
+
+    "error": kind, message, expected, found, where, next (in place of "finished")
+    """
+    from simulacrum.cli import outcome, progress
+    from simulacrum.contract.package import load_package
+
+    terminal.use_json(json)
+    package = load_package(name)
+    terminal.one_thread()
+    plan = _plan(package, check, compile, device, quick)
+    view = progress.view_for(plan, json=json, verbose=verbose)
+    from simulacrum.harness.battery import run_battery
+
+    began = time.perf_counter()
+    with view:
+        result = run_battery(
+            package,
+            checks=check or None,
+            forms=plan.forms,
+            device=device,
+            quick=quick,
+            failures=failures or _failures_folder(),
+            progress=view.progress,
+            on_check=view.ended,
+            keep_going=not fail_fast,
+        )
+    outcome.show(plan, result, time.perf_counter() - began, json=json, verbose=verbose)
+    raise typer.Exit(terminal.PASSED if result.passed else terminal.FAILED)
+
+
+def _plan(package: EnvPackage, check: list[str] | None, compile: list[str] | None, device: str, quick: bool) -> Plan:
+    from simulacrum.cli.progress import Plan
+    from simulacrum.engine.forms import cpp_compiler, resolve_form
+    from simulacrum.engine.modes import check_device
+    from simulacrum.harness.battery import chosen_checks
+
+    place = check_device(device)
+    asked = compile or ["eager", "inductor"]
+    if compile is None and place.type == "cpu" and cpp_compiler() is None:
+        terminal.warn("no C++ compiler was found, so only the eager form is validated (`simulacrum doctor` says more)")
+        asked = ["eager"]
+    forms = tuple(dict.fromkeys(["eager", *(resolve_form(form, place, warn=False) for form in asked)]))
+    return Plan(
+        package=package,
+        checks=tuple(chosen_checks(check or None)),
+        forms=tuple(dict.fromkeys(["eager", *asked])) if compile else forms,
+        device=str(place),
+        quick=quick,
+        full=not check and not quick,
+    )
+
+
+def _failures_folder() -> Path:
+    """`failures` in the working directory or, where that cannot be written, in the user's state directory."""
+    from simulacrum.attest.report import state_folder
+
+    here = Path("failures")
+    with contextlib.suppress(OSError):
+        if os.access(here if here.exists() else Path.cwd(), os.W_OK | os.X_OK):
+            return here
+    return state_folder() / "failures"
