@@ -2,7 +2,7 @@
 
     python tests/benchmarks/statistics_large.py               SmallCrush on every order
     python tests/benchmarks/statistics_large.py --write       and put the table into docs/draws.md
-    python tests/benchmarks/statistics_large.py --battery crush --order batch     hours, on one thread
+    python tests/benchmarks/statistics_large.py --battery crush --order batch     long, on one thread
 
 Needs a C compiler and TestU01 (Debian: libtestu01-0-dev, in non-free). The words come from orders.c, which is
 first compared with the Python form at hundreds of places of every order. For PractRand: build orders.c with
