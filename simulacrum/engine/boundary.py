@@ -3,7 +3,11 @@
 Everything here is a pure function of tensors: `Core.reset` and `Core.step` take an `EngineState` and return a new one.
 The order inside a step is: action check, transition, t + 1, time limit, episode statistics, final observation,
 auto-reset, observation. Each autoreset mode is one thin layer over the same transition (`_advance`) and the same fresh
-start (`_fresh`).
+start (`fresh`).
+
+What two envs of one package may have different, the time limit and whether ended rows restart, goes into a compiled
+step as a tensor without dimensions (`Clock`). So there are two graphs: one for NEXT_STEP and DISABLED, one for
+SAME_STEP, which shows two observations; each serves every limit and batch size, and what trains is what was compared.
 """
 
 from __future__ import annotations
@@ -58,6 +62,16 @@ class StepOut(NamedTuple):
     illegal: torch.Tensor  # bool [N]: the action was outside the space; the row was held still
 
 
+class Clock(NamedTuple):
+    """What the engine is told beside the rows. Tensors without dimensions in a compiled step, plain in an eager one."""
+
+    limit: Any  # int32 []: the time limit in steps; int or None
+    autoreset: Any  # bool []: rows that ended in the last step restart in this one; bool
+
+
+NO_LIMIT = 2**31 - 1  # steps, where a compiled step needs a number
+
+
 class _NoDraw:
     """Observations, infos and masks may not draw: they must not depend on how often they are asked for."""
 
@@ -94,13 +108,18 @@ _CORES: weakref.WeakKeyDictionary[EnvPackage, dict[int | None, Core]] = weakref.
 
 
 def core_of(package: EnvPackage, max_episode_steps: int | None) -> Core:
-    """The core of a package's batched twin, one per time limit, so that compiled forms are shared."""
+    """The core of a package's batched twin, one per time limit; all of them share their compiled forms."""
     cores = _CORES.setdefault(package, {})
-    core = cores.get(max_episode_steps)
+    any_core = next(iter(cores.values()), None)
     # Equal packages may have been read at different times: what was read before an edit serves nobody after it.
-    if core is None or type(core.env) is not package.twin_class("fast") or core.schema.raw != package.schema.raw:
-        core = cores[max_episode_steps] = Core(package.fast(), max_episode_steps)
-    return core
+    if any_core is not None and (
+        type(any_core.env) is not package.twin_class("fast") or any_core.schema.raw != package.schema.raw
+    ):
+        cores.clear()
+        any_core = None
+    if max_episode_steps not in cores:
+        cores[max_episode_steps] = Core(package.fast(), max_episode_steps, shared=any_core)
+    return cores[max_episode_steps]
 
 
 def _flag(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
@@ -122,14 +141,17 @@ class Core:
     Args:
         env: the batched twin.
         max_episode_steps: the time limit in steps, or None for none.
+        shared: a core of the same twin whose compiled forms are taken over.
     """
 
-    def __init__(self, env: BatchedEnv, max_episode_steps: int | None) -> None:
+    def __init__(self, env: BatchedEnv, max_episode_steps: int | None, *, shared: Core | None = None) -> None:
         self.env = env
         self.schema = env.schema
         self.layout = draw_layout(env.schema)
         self.max_episode_steps = max_episode_steps
-        self._forms: dict[tuple[AutoresetMode, str], Callable[..., Any]] = {}
+        # (SAME_STEP or not, form) -> the compiled step, which takes a Clock
+        self.compiled: dict[tuple[bool, str], Callable[..., Any]] = {} if shared is None else shared.compiled
+        self._clocks: dict[tuple[bool, torch.device], Clock] = {}
         self.used: set[str] = set()  # slots asked for so far, in eager steps
         # Tests set these: a place to list every word drawn, and values to force. Never set while compiling.
         self.ledger: dict[str, dict[str, torch.Tensor]] | None = None
@@ -137,9 +159,27 @@ class Core:
 
     def form(self, mode: AutoresetMode, name: str) -> Callable[..., Any]:
         """The step of `mode`, `(state, action, params) -> (state, StepOut)`, in the named form; built once."""
-        if (mode, name) not in self._forms:
-            self._forms[mode, name] = build(name, functools.partial(self.step, mode))
-        return self._forms[mode, name]
+        if name == "eager":
+            return functools.partial(self.step, mode)
+        same = mode == AutoresetMode.SAME_STEP
+        if (same, name) not in self.compiled:
+            self.compiled[same, name] = build(name, self._same_step if same else self._next_step)
+        return functools.partial(self._step_compiled, mode, self.compiled[same, name])
+
+    def _step_compiled(
+        self, mode: AutoresetMode, step: Callable[..., Any], es: EngineState, action: Any, params: Any
+    ) -> tuple[EngineState, StepOut]:
+        after, out = step(es, action, params, self._clock(mode != AutoresetMode.DISABLED, es.t.device))
+        return after, (out._replace(reset_rows=None) if mode == AutoresetMode.DISABLED else out)
+
+    def _clock(self, autoreset: bool, device: torch.device) -> Clock:
+        """The clock as tensors on `device`, made once."""
+        if (autoreset, device) not in self._clocks:
+            limit = NO_LIMIT if self.max_episode_steps is None else self.max_episode_steps
+            self._clocks[autoreset, device] = Clock(
+                torch.tensor(limit, dtype=torch.int32, device=device), torch.tensor(autoreset, device=device)
+            )
+        return self._clocks[autoreset, device]
 
     def _draw(self, phase: str, key: torch.Tensor, t: torch.Tensor) -> BatchedDraw:
         ledger = None if self.ledger is None else self.ledger.setdefault(phase, {})
@@ -174,7 +214,9 @@ class Core:
             check_field(self.schema.action_mask, mask, num_envs)
         return observation, info, mask
 
-    def _advance(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, torch.Tensor, torch.Tensor]:
+    def _advance(
+        self, es: EngineState, action: Any, params: Any, limit: Any
+    ) -> tuple[EngineState, torch.Tensor, torch.Tensor]:
         """The transition and the clock, no reset: (state after, reward [N], flags [2, N] as terminated, truncated)."""
         num_envs = es.t.shape[0]
         draw = self._draw("step", es.key, es.t)
@@ -185,8 +227,8 @@ class Core:
         t = es.t + 1
         terminated = _flag("terminated", outcome.terminated, es.ended)
         truncated = _flag("truncated", False if outcome.truncated is None else outcome.truncated, es.ended)
-        if self.max_episode_steps is not None:
-            truncated = truncated | (t >= self.max_episode_steps)
+        if limit is not None:
+            truncated = truncated | (t >= limit)
         returns = es.returns + outcome.reward.to(torch.float64)
         after = EngineState(outcome.state, es.seed, es.episode, es.key, t, returns, terminated | truncated)
         return after, outcome.reward, torch.stack((terminated, truncated))
@@ -214,25 +256,27 @@ class Core:
         A row whose action is outside the space is held still: its state, clock and statistics stay as they were,
         its reward is 0, its flags are false, and `illegal` is true there.
         """
-        if mode == AutoresetMode.NEXT_STEP:
-            return self._next_step(es, action, params)
+        clock = Clock(self.max_episode_steps, mode != AutoresetMode.DISABLED)
         if mode == AutoresetMode.SAME_STEP:
-            return self._same_step(es, action, params)
-        return self._disabled(es, action, params)
+            return self._same_step(es, action, params, clock)
+        after, out = self._next_step(es, action, params, clock)
+        return after, (out._replace(reset_rows=None) if mode == AutoresetMode.DISABLED else out)
 
-    def _next_step(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+    def _next_step(self, es: EngineState, action: Any, params: Any, clock: Clock) -> tuple[EngineState, StepOut]:
+        """NEXT_STEP, and with `clock.autoreset` false DISABLED, where a row that has ended waits for its reset."""
         action, outside = sanitize(self.schema.action, action)
-        resetting = es.ended
-        illegal = outside & ~resetting  # the action of a row that is being reset is ignored, whatever it is
-        after, reward, flags = self._advance(es, action, params)
-        after = merge(illegal, es, after)
-        after = merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)
-        still = illegal | resetting
+        illegal = outside & ~es.ended  # the action of a row that has ended is ignored, whatever it is
+        still = illegal | es.ended
+        after, reward, flags = self._advance(es, action, params, clock.limit)
+        after = merge(still, es, after)
+        resetting = es.ended & clock.autoreset
+        if clock.autoreset is not False:
+            after = merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)
         return after, self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=resetting)
 
-    def _same_step(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
+    def _same_step(self, es: EngineState, action: Any, params: Any, clock: Clock) -> tuple[EngineState, StepOut]:
         action, illegal = sanitize(self.schema.action, action)
-        last, reward, flags = self._advance(es, action, params)
+        last, reward, flags = self._advance(es, action, params, clock.limit)
         last = merge(illegal, es, last)
         final_observation, final_info, _ = self.observe(last, params)
         after = merge(last.ended, self.fresh(es.seed, es.episode + 1, params), last)
@@ -244,14 +288,6 @@ class Core:
             final_observation=final_observation,
             final_info=final_info,
         )
-
-    def _disabled(self, es: EngineState, action: Any, params: Any) -> tuple[EngineState, StepOut]:
-        action, illegal = sanitize(self.schema.action, action)
-        illegal = illegal & ~es.ended
-        after, reward, flags = self._advance(es, action, params)
-        still = illegal | es.ended  # an ended row waits for its reset, whatever its action
-        after = merge(still, es, after)
-        return after, self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=None)
 
     def _show(
         self,

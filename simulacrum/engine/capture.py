@@ -55,7 +55,7 @@ class _Flat(torch.nn.Module):
 
 
 def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
-    """The graph of `function(*args)`; every tensor of `args` has a leading `[N]`, all the same N.
+    """The graph of `function(*args)`; every tensor of `args` has a leading `[N]`, all the same N, or no dimension.
 
     Raises:
         CompileError: the function looks at values, or does something that cannot be part of one graph.
@@ -69,7 +69,7 @@ def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
     shapes = None
     if rows > 1:
         batch = torch.export.Dim("N", min=2, max=MAX_ROWS)
-        shapes = (tuple({0: batch} for _ in example),)
+        shapes = (tuple({0: batch} if tensor.dim() else {} for tensor in example),)
     try:
         with torch.no_grad():
             program = torch.export.export(module, example, dynamic_shapes=shapes, strict=False)

@@ -45,34 +45,42 @@ def eager(function: PureFunction) -> PureFunction:
 
 
 class Inductor:
-    """One graph through torch.compile, the same for every N >= 2 (and one for N = 1).
+    """One graph through torch.compile, the same for every N. A batch of one row runs as two equal rows.
 
-    The first call of each captures and compiles, in seconds to a minute; later processes find the machine code in
-    torch's cache. It is made once per core and autoreset mode, and every env of those shares it.
+    The first call captures and compiles, in seconds to a minute; later processes find the machine code in torch's
+    cache. It is made once per package, device and kind of step, and every env of those shares it.
+
+    A graph of its own for N = 1 would double the time to compile and to validate, and it would be scalar code with
+    bits of its own to compare, for a batch size that nobody compiles for.
     """
 
     def __init__(self, function: PureFunction) -> None:
         self.function = function
-        self.built: dict[tuple[torch.device, bool], tuple[Callable[..., Any], Graph]] = {}
+        self.built: dict[torch.device, tuple[Callable[..., Any], Graph]] = {}
 
     def __call__(self, *args: Any) -> Any:
         # One layout: torch would compile again, silently and for long, for a tensor with other strides.
         flat = [tensor.contiguous() for tensor in pytree.tree_leaves(args)]
-        several = flat[0].shape[0] > 1
-        kind = flat[0].device, several
-        if kind not in self.built:
-            self.built[kind] = self._build(args, several)
-        run, graph = self.built[kind]
-        return pytree.tree_unflatten(run(*flat), graph.given)
+        alone = flat[0].shape[0] == 1
+        if alone:
+            flat = [torch.cat((tensor, tensor)) if tensor.dim() else tensor for tensor in flat]
+        device = flat[0].device
+        if device not in self.built:
+            self.built[device] = self._build(pytree.tree_unflatten(flat, pytree.tree_structure(args)))
+        run, graph = self.built[device]
+        given = run(*flat)
+        if alone:
+            given = [value if value is None else value[:1] for value in given]  # None: a part the mode has not
+        return pytree.tree_unflatten(given, graph.given)
 
-    def _build(self, args: tuple[Any, ...], several: bool) -> tuple[Callable[..., Any], Graph]:
+    def _build(self, args: tuple[Any, ...]) -> tuple[Callable[..., Any], Graph]:
         graph = capture(self.function, args)
         # The compiler that was found, and not the first name that torch would try.
         wanted = {**INDUCTOR_OPTIONS, "cpp.cxx": (None, cpp_compiler() or "g++")}
         options = {key: value for key, value in wanted.items() if _known_option(key)}
-        run = torch.compile(graph.plain(), fullgraph=True, dynamic=None if several else False, options=options)
-        if several:
-            for tensor in graph.example:
+        run = torch.compile(graph.plain(), fullgraph=True, options=options)
+        for tensor in graph.example:
+            if tensor.dim():
                 torch._dynamo.mark_dynamic(tensor, 0, min=2, max=MAX_ROWS)
         with torch.no_grad():
             run(*graph.example)

@@ -19,6 +19,7 @@ from simulacrum.twin.state import (
     canonical,
     canonical_group,
     canonical_state,
+    dump_state,
     load_state,
     params_type,
     params_values,
@@ -119,6 +120,21 @@ class ReferenceRunner:
         self.key = episode_key(seed, episode)
         self.returns, self.ended = 0.0, False
 
+    def save(self) -> dict[str, Any]:
+        """Where the runner stands, as plain values: what `restore` takes."""
+        return {
+            "params": {name: _plain(value) for name, value in zip(self.params._fields, self.params)},
+            "state": None if self.state is None else dump_state(self.schema, self.state),
+            "clock": (self.seed, self.episode, self.t, self.returns, self.ended),
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Stand where `save` was called, on a runner of the same package."""
+        self.params = params_type(self.schema)(**params_values(self.schema, saved["params"]))
+        self.state = None if saved["state"] is None else load_state(self.schema, saved["state"])
+        self.seed, self.episode, self.t, self.returns, self.ended = saved["clock"]
+        self.key = (0, 0) if self.episode < 0 else episode_key(self.seed, self.episode)
+
     def step(self, action: Any) -> StepResult:
         """One transition. `action` is a scalar, nested tuple or dict inside the action space (the caller checks)."""
         draw = self._draw("step")
@@ -157,6 +173,10 @@ class ReferenceRunner:
         """The invariants that the present state breaks."""
         ctx = self._context()
         return [inv for inv in invariants_of(self.env) if not getattr(self.env, inv.method)(self.state, ctx)]
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, float) else value
 
 
 def _flag(name: str, value: Any) -> bool:

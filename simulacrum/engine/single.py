@@ -65,7 +65,7 @@ class SimulacrumEnv(gym.Env[Any, Any]):
             raise gym.error.ResetNeeded("call reset() before step()")
         if self.runner.ended:
             raise gym.error.ResetNeeded("the episode has ended: call reset() before the next step()")
-        if not self.action_space.contains(_as_member(self.schema.action, action)):
+        if not is_member(self.schema.action, self.action_space, action):
             raise ActionError("the action is outside the action space", expected=self.action_space, found=repr(action),
                               where="step(action)")
         out = self.runner.step(scalar_action(self.schema.action, action))
@@ -83,6 +83,16 @@ class SimulacrumEnv(gym.Env[Any, Any]):
     def close(self) -> None:
         """Close; a closed env refuses to reset and step."""
         self._closed = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The twin's class lives in a module that another process has not loaded yet: it reads the package itself.
+        return {**self.__dict__, "schema": None, "runner": self.runner.save()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.schema = self.package.schema
+        self.runner = ReferenceRunner(self.package, params=state["runner"]["params"])
+        self.runner.restore(state["runner"])
 
     def _check_open(self) -> None:
         if self._closed:
@@ -113,22 +123,36 @@ def to_array_group(group: Group, value: Any) -> Any:
     return {name: to_array(field, value[name]) for name, field in group.fields.items()}
 
 
-def _as_member(group: Group, action: Any) -> Any:
-    """The action in the type that `Space.contains` looks for: torch actions and Python lists become arrays."""
-    if not group.single:
-        return {k: _as_member(Group("action", {"": group.fields[k]}, True), v) if k in group.fields else v
-                for k, v in action.items()} if isinstance(action, Mapping) else action
-    field = group.leaf
+def is_member(group: Group, space: Any, action: Any) -> bool:
+    """Whether the action is in the space, in any number type and container: torch tensors and lists too."""
+    if group.single:
+        return _leaf_is_member(group.leaf, space, action)
+    if not isinstance(action, Mapping) or set(action) != set(group.fields):
+        return False
+    return all(_leaf_is_member(field, space[name], action[name]) for name, field in group.fields.items())
+
+
+def _leaf_is_member(field: Field, space: Any, action: Any) -> bool:
     if field.space == "Discrete":
-        return action.item() if hasattr(action, "item") and getattr(action, "ndim", 0) == 0 else action
-    array = np.asarray(action)
+        scalar = action.item() if hasattr(action, "item") and getattr(action, "ndim", 0) == 0 else action
+        return not isinstance(scalar, bool) and space.contains(scalar)
+    array = _as_array(field, action)
+    return array is not None and space.contains(array)
+
+
+def _as_array(field: Field, action: Any) -> Any:
+    """The action as an array of the field's dtype, or None where that would change its value."""
+    try:
+        array = np.asarray(action)
+    except (ValueError, TypeError):
+        return None
     if field.dtype.startswith("float") and array.dtype.kind == "f":
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
             array = array.astype(field.dtype)
         return array if np.isfinite(array).all() else None
     if not field.dtype.startswith("float") and array.dtype.kind in "iu":
         cast = array.astype(field.dtype)
-        return cast if (cast == array).all() else None  # any integer width, as long as the value survives
+        return cast if np.array_equal(cast, array) else None  # any integer width, as long as the value survives
     return None  # a float for an integer space, a bool, or no number
 
 

@@ -10,6 +10,7 @@ import torch
 
 from simulacrum.engine.boundary import EngineState
 from simulacrum.engine.params import batch_params
+from simulacrum.engine.seeding import SEED_LIMIT
 from simulacrum.errors import StateError, UsageError
 from simulacrum.twin.batched import dump_state, load_states
 from simulacrum.twin.state import params_type, state_type
@@ -40,6 +41,7 @@ def restore(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
     """Put `env` where `data` was saved. Everything is checked before anything is changed."""
     _check_head(env, data)
     params = params_type(env.schema)(*(_own(env, data["params"], n, v) for n, v in zip(env.params._fields, env.params)))
+    seeds = _seeds(env, data)
     state = None
     if data["env"] is not None:
         shape = env.core.fresh(
@@ -50,7 +52,7 @@ def restore(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
         inner = state_type(env.schema)(*(_own(env, data["env"], n, v) for n, v in zip(shape.env._fields, shape.env)))
         clock = {n: _own(env, data["clock"], n, getattr(shape, n)) for n in shape._fields if n != "env"}
         state = EngineState(env=inner, **clock)
-    env._state, env.params, env._seeds = state, params, list(data["seeds"])
+    env._state, env.params, env._seeds = state, params, seeds
     env._illegal = None
     # Wall time is not part of a state: an episode's `t` counts from the restore.
     env._began = None if state is None else _now(env)
@@ -77,6 +79,15 @@ def _check_head(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
         if data[key] != value:
             raise StateError(f"the state_dict is of another environment: {key}", expected=value, found=data[key],
                              where="load_state_dict", next_step="build the env with the arguments it was saved with")
+
+
+def _seeds(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> list[int]:
+    seeds = data["seeds"]
+    fits = isinstance(seeds, (list, tuple)) and len(seeds) in ((env.num_envs,) if data["env"] else (0, env.num_envs))
+    if not fits or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
+        raise StateError("the state_dict's seeds do not fit", expected=f"{env.num_envs} integers", found=seeds,
+                         where="load_state_dict")
+    return list(seeds)
 
 
 def _own(env: SimulacrumVectorEnv, saved: Mapping[str, Any], name: str, like: torch.Tensor) -> torch.Tensor:

@@ -33,7 +33,13 @@ def _struct(type_name: str, names: tuple[str, ...]) -> Any:
     kind: Any = namedtuple(type_name, names)  # noqa: PYI024 -- the fields come from the schema at run time
     # `replace` without the underscore: it is the one method that authors call.
     kind.replace = kind._replace
+    kind.__reduce__ = lambda struct: (_rebuild, (type_name, names, tuple(struct)))
     return kind
+
+
+def _rebuild(type_name: str, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    """The inverse of pickling a struct, whose class no module holds by name."""
+    return _struct(type_name, names)(*values)
 
 
 def state_type(schema: Schema) -> Any:
