@@ -52,6 +52,7 @@ app = typer.Typer(
     help="Write an environment twice, prove the twins equal, train on the fast one.",
     epilog="Exit codes: 0 passed, 1 a check failed or the gate is closed, 2 wrong usage or a broken package.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

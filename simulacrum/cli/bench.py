@@ -16,14 +16,15 @@ from simulacrum.cli.choices import Json, complete_env, complete_form
 if TYPE_CHECKING:
     from simulacrum.cli.measure import Measured
 
-_BAR = 24  # characters of the longest bar
+_BARS = (8, 40)  # characters of the longest bar, at least and at most
+_FIGURES = 62  # characters that the columns before the bars take
 
 
 def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...", help="Environments; all that are found, if none is named.", autocompletion=complete_env
+            metavar="NAME", help="Environments; all that are found, if none is named.", autocompletion=complete_env
         ),
     ] = None,
     num_envs: Annotated[
@@ -47,8 +48,8 @@ def bench(
     One process measures all lines in turns, round after round, so that a busy machine slows all of them alike. The
     figure is the median of the rounds; the spread is from the slowest to the fastest. The gate is not asked.
 
-    --json prints one document: {"version": 1, "device", "threads", "environments": [{"id", "lines": [{"form",
-    "num_envs", "steps_per_second", "lowest", "highest", "per_reference", "per_eager"}, ...]}, ...]}
+    --json prints one document with version, device, threads and environments, each of these with its id and its
+    lines: form, num_envs, steps_per_second, lowest, highest, per_reference, per_eager (null where not measured).
     """
     terminal.use_json(json)
     sizes = _sizes(num_envs)
@@ -108,17 +109,22 @@ def _show(console: Console, env_id: str, lines: list[Measured]) -> None:
     table.add_column("log scale", no_wrap=True)
     top = max(line.steps_per_second for line in lines)
     low = min(line.steps_per_second for line in lines)
+    longest = min(max(console.width - _FIGURES, _BARS[0]), _BARS[1])
     for line in lines:
         spread = f"{(line.highest - line.lowest) / line.steps_per_second / 2:.0%}"
         style = "" if line.form == "reference" else "bold" if line.steps_per_second == top else ""
-        eager = "" if line.per_eager is None else f"{line.per_eager:.2f}"
+        eager = "" if line.per_eager is None else _ratio(line.per_eager)
         table.add_row(
             Text(line.form, style=style), f"{line.num_envs:,}", Text(short_number(line.steps_per_second), style=style),
-            f"+-{spread}", f"{line.per_reference:,.1f}", eager, _bar(line.steps_per_second, low, top),
+            f"+-{spread}", _ratio(line.per_reference), eager, _bar(line.steps_per_second, low, top, longest),
         )  # fmt: skip
     console.print(Text(env_id, style="bold"))
     console.print(table)
     console.print()
+
+
+def _ratio(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def short_number(value: float) -> str:
@@ -129,8 +135,8 @@ def short_number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _bar(value: float, low: float, top: float) -> Text:
-    """A bar from a third of the slowest to the fastest, by logarithm: equal ratios are equal lengths."""
+def _bar(value: float, low: float, top: float, longest: int) -> Text:
+    """A bar that begins at a third of the slowest, by logarithm: equal ratios are equal lengths."""
     start = math.log(low / 3)
     share = (math.log(value) - start) / (math.log(top) - start)
-    return Text("━" * max(1, round(share * _BAR)), style="cyan")
+    return Text("━" * max(1, round(share * longest)), style="cyan")

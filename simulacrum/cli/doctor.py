@@ -22,7 +22,7 @@ STYLES = {"problem": "bold red", "slow": "yellow", "note": "cyan"}
 
 def doctor(
     paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PATH]...", help="More folders with environments.")
+        list[Path] | None, typer.Argument(metavar="PATH", help="More folders with environments.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -30,8 +30,8 @@ def doctor(
 
     Exit codes: 0 no problem was found (what is slow is no problem), 1 there is one.
 
-    --json prints one document: {"version": 1, "healthy", "versions", "machine", "compiler", "torch", "folders",
-    "environments": [...as in `list`...], "findings": [{"level", "topic", "text", "mend"}, ...]}
+    --json prints one document with version, healthy, versions, machine, compiler, torch, folders, environments (as
+    `list` has them) and findings, each of these with its level (problem, slow or note), topic, text and mend.
     """
     from simulacrum.cli import health
     from simulacrum.cli.advice import findings

@@ -34,14 +34,16 @@ class Listed:
 
 
 def list_(
-    paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", help="More folders to look into.")] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="More folders to look into.")] = None,
     json: Json = False,
 ) -> None:
     """List the environments, each with the state of its gate and why.
 
-    --json prints one document: {"version": 1, "environments": [{"id", "name", "gate", "why": [...],
-    "validated": [...], "folder", "origin", "next_command"}, ...]}. "gate" is fresh, missing, stale, failing,
-    partial, damaged, other_configuration or broken. The exit code is 0 whatever the gates say.
+    The exit code is 0 whatever the gates say.
+
+    --json prints one document with version and environments, each with its id, name, gate (fresh, missing, stale,
+    failing, partial, damaged, other_configuration or broken), why (sentences), validated (configurations), folder,
+    origin and next_command.
     """
     from simulacrum.contract.package import find_packages
 

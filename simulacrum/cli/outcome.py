@@ -114,12 +114,13 @@ def _aside(result: BatteryResult) -> str:
 
 
 def _gate_line(plan: Plan, gate: GateState) -> Text:
-    aside = "" if plan.full else " (as before: this run was partial, it grants nothing and revokes nothing)"
     if gate.fresh and gate.report is not None:
         opened = [one.title for one in gate.report.configurations if one.outcome == "passed"]
-        return Text.assemble(("open", "bold green"), f" for {', '.join(opened)}{aside}")
-    why = "; ".join(gate.why[:3])
-    return Text.assemble(("closed", "bold red"), f" ({gate.status.replace('_', ' ')}): {why}{aside}")
+        line = Text.assemble(("open", "bold green"), f" for {', '.join(opened)}")
+    else:
+        why = f": {'; '.join(gate.why[:3])}" if plan.full else ""
+        line = Text.assemble(("closed", "bold red"), f" ({gate.status.replace('_', ' ')}){why}")
+    return line if plan.full else Text.assemble(line, ", as before: a partial run grants nothing and revokes nothing")
 
 
 def _next_step(plan: Plan, result: BatteryResult, gate: GateState) -> str:

@@ -13,7 +13,7 @@ from simulacrum.cli import terminal
 
 def export_pack(
     schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="schema.json of the environment.")],
-    trajectories: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Trajectories: .json, .jsonl or .npz.")],
+    trajectories: Annotated[list[Path], typer.Argument(metavar="FILE", help="Trajectories: .json, .jsonl or .npz.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to write.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a pack that stands there.")] = False,
 ) -> None:

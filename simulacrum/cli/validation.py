@@ -51,13 +51,10 @@ def validate(
 
     --json prints one JSON object a line, each with an "event":
 
-    "started": version, package, env_id, folder, checks, forms, device, quick, full
-
-    "check", as each one ends: name, status, seconds, message, evidence, divergence (null, or the whole record)
-
-    "finished": passed, full, seconds, failed (names), report (path or null), gate {status, why, next_command}
-
-    "error": kind, message, expected, found, where, next (in place of "finished")
+    - `started`: version, package, env_id, folder, checks, forms, device, quick, full
+    - `check`, as each one ends: name, status, seconds, message, evidence, divergence (null, or the whole record)
+    - `finished`: passed, full, seconds, failed (names), report (path or null), gate {status, why, next_command}
+    - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
     from simulacrum.cli import outcome, progress
     from simulacrum.contract.package import load_package
