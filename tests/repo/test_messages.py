@@ -18,7 +18,8 @@ def headings(root):
 
 @pytest.fixture(scope="module")
 def sources(root):
-    files = [root / "Makefile", *sorted((root / "simulacrum").rglob("*.py"))]
+    lint = root / "simulacrum" / "portable" / "ops.json"  # the reasons that findings of the lint give
+    files = [root / "Makefile", lint, *sorted((root / "simulacrum").rglob("*.py"))]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     # One text with the literals that Python joins joined, and a make variable as its usual value.
     return re.sub(r'"\s*\n\s*f?"', "", text).replace("$(PYTHON)", "python3")

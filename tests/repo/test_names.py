@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from simulacrum.attest.catalog import CHECK_NAMES
+from simulacrum.attest.catalog import CHECK_NAMES, CHECKS
 
 
 def test_check_is_a_file(root):
@@ -16,6 +16,15 @@ def test_check_is_a_file(root):
 def test_check_is_a_heading_of_the_docs(root):
     text = (root / "docs" / "checks.md").read_text(encoding="utf-8")
     assert tuple(re.findall(r"^## `(\w+)`$", text, re.MULTILINE)) == CHECK_NAMES
+
+
+def test_docs_say_of_each_check_what_the_catalogue_says(root):
+    text = (root / "docs" / "checks.md").read_text(encoding="utf-8")
+    sections = dict(zip(CHECK_NAMES, re.split(r"^## .+$", text, flags=re.MULTILINE)[-len(CHECK_NAMES) :], strict=True))
+    for check in CHECKS:
+        said = " ".join(sections[check.name].split())
+        assert f"**A pass proves:** {check.claim}." in said, check.name
+        assert f"**It cannot see:** {check.blind_spot}." in said, check.name
 
 
 def test_report_takes_its_keys_from_the_catalogue(root):
