@@ -73,6 +73,7 @@ def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
     try:
         with torch.no_grad():
             program = torch.export.export(module, example, dynamic_shapes=shapes, strict=False)
+        _refuse_values(program)
     except Exception as error:
         raise CompileError(
             "the step cannot be captured as one graph",
@@ -82,6 +83,14 @@ def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
             next_step="use torch.where in place of a branch, then run the battery again",
         ) from error
     return Graph(program, taken, given[-1], example)
+
+
+def _refuse_values(program: torch.export.ExportedProgram) -> None:
+    """Raise for operations that read a value into Python or into a shape: each would wait for the device."""
+    for node in program.graph.nodes:
+        if node.meta.get("unbacked_bindings"):
+            lines: list[str] = (node.meta.get("stack_trace") or "").strip().splitlines()
+            raise RuntimeError(f"{node.target} reads a value: {' '.join(line.strip() for line in lines[-2:])}")
 
 
 def _author_line(error: BaseException) -> str | None:

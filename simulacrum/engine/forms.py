@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import shutil
 import warnings
 from collections.abc import Callable
@@ -82,8 +83,20 @@ class Inductor:
         for tensor in graph.example:
             if tensor.dim():
                 torch._dynamo.mark_dynamic(tensor, 0, min=2, max=MAX_ROWS)
-        with torch.no_grad():
-            run(*graph.example)
+        try:
+            with torch.no_grad(), warnings.catch_warnings():
+                # What torch's compiler says about its own insides is no warning about this step.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                warnings.simplefilter("ignore", FutureWarning)
+                run(*graph.example)
+        except Exception as error:
+            raise CompileError(
+                "the step was captured but could not be compiled",
+                expected="a C++ compiler that builds extensions (it needs Python's headers too)",
+                found=f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}",
+                where=str(cpp_compiler()),
+                next_step="run `simulacrum doctor`, or pass compile=False: the eager form gives the same bits",
+            ) from error
         return run, graph
 
 
@@ -99,8 +112,8 @@ FORMS: dict[str, Callable[[PureFunction], PureFunction]] = {"eager": eager, "ind
 @functools.lru_cache(maxsize=None)
 def cpp_compiler() -> str | None:
     """The C++ compiler that Inductor would call on this machine, or None."""
-    names = [os.environ.get("CXX"), "g++", "clang++", "c++"]
-    return next((found for name in names if name and (found := shutil.which(name))), None)
+    chosen = shlex.split(os.environ.get("CXX", ""))[:1]  # CXX may bring arguments with it
+    return next((found for name in (*chosen, "g++", "clang++", "c++") if (found := shutil.which(name))), None)
 
 
 def resolve_form(compile: Any, device: torch.device, *, warn: bool = True) -> str:
@@ -114,8 +127,9 @@ def resolve_form(compile: Any, device: torch.device, *, warn: bool = True) -> st
     Raises:
         UsageError: no form of that name.
     """
-    name = {False: "eager", True: "inductor", None: "eager"}.get(compile, compile) if not isinstance(compile, str) else compile
-    if name not in FORMS:
+    name = {False: "eager", True: "inductor"}[compile] if isinstance(compile, bool) else compile
+    name = "eager" if name is None else name
+    if not isinstance(name, str) or name not in FORMS:
         raise UsageError(
             f"unknown form compile={compile!r}", expected=f"False or one of {sorted(FORMS)}", found=repr(compile),
             where="compile=",

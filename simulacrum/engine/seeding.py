@@ -26,7 +26,7 @@ def row_seeds(seed: Any, num_envs: int) -> list[int | None]:
         return [check_seed(int(seed) + row) for row in range(num_envs)]
     if isinstance(seed, np.ndarray) and seed.ndim == 0:
         return row_seeds(seed.item(), num_envs)
-    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str):
+    if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes)):
         seeds = list(seed)
         if len(seeds) != num_envs:
             raise UsageError(
