@@ -95,10 +95,11 @@ class Bench:
         form: str = "eager",
         limit: Any = FROM_SCHEMA,
         params: Mapping[str, Any] | None = None,
+        device: str | None = None,
     ) -> SimulacrumVectorEnv:
         """The batched twin as `make_vec` would build it, without the gate: the gate is what this run is for."""
         return SimulacrumVectorEnv(
-            self.package, num_envs, autoreset_mode=mode, compile=form, device=self.device,
+            self.package, num_envs, autoreset_mode=mode, compile=form, device=device or self.device,
             max_episode_steps=limit, params=params,
         )
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from simulacrum.contract.fields import Field
@@ -17,9 +16,9 @@ from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from simulacrum.errors import SimulacrumError
 from simulacrum.harness.bench import Bench
-from simulacrum.harness.compare import FieldDifference
+from simulacrum.harness.compare import FieldDifference, bits, first_place
 from simulacrum.harness.frames import Frame, row_action
-from simulacrum.harness.recorder import recorded
+from simulacrum.harness.recorder import Restart, recorded
 from simulacrum.rng.scalar import episode_key
 from simulacrum.trace.divergence import (
     Configuration,
@@ -51,6 +50,21 @@ class Moment:
     runner: ReferenceRunner
     sampled: bool
     transitions: int
+    reference_form: str = "reference"  # what stands on the reference's side
+    notes: tuple[str, ...] = ()  # said in the record's hints
+
+    @property
+    def restart(self) -> Restart | None:
+        """The reset by hand that this moment is, or None for a step or the first reset."""
+        last = self.actions[-1] if self.actions else None
+        return last if isinstance(last, Restart) else None
+
+    @property
+    def resetting(self) -> bool:
+        """Whether the row starts an episode in this moment."""
+        if self.before is None or self.restart is not None:
+            return self.restart is None or bool(self.restart.rows[self.row])
+        return self.env.autoreset_mode.name == "NEXT_STEP" and bool(self.before.ended[self.row])
 
 
 def diverged(
@@ -77,7 +91,7 @@ def diverged(
         rule=rule_for(moment, shown[0]),
         counts=Counts(len(set().union(*(d.rows.tolist() for d in found))), len(reference["t"]), len(found),
                       moment.transitions),
-        hints=tuple(d.reason for d in here if d.reason != "bits"),
+        hints=(*(d.reason for d in here if d.reason != "bits"), *moment.notes),
     )
     return _written(moment, record)
 
@@ -100,7 +114,7 @@ def _difference(
     index = d.index
     a, b = reference[d.name][place], batched[d.name][place]
     if fields[d.name].shape and place != d.rows[0]:
-        index = tuple(int(i) for i in np.argwhere(np.atleast_1d(a != b))[0])
+        index = first_place(bits(a) != bits(b))
     return difference(kind, name, index, a[index] if index else a, b[index] if index else b, fields[d.name].dtype)
 
 
@@ -121,26 +135,23 @@ def _context(moment: Moment) -> tuple[Any, Any, int, int, int]:
     """(previous state, action, seed, episode, t) of the row at the divergent step; a reset has no state before."""
     schema, runner = moment.bench.schema, moment.runner
     before = moment.before
-    if before is None:
+    if before is None or moment.resetting:
         return None, None, runner.seed, runner.episode, 0
     row = moment.row
-    resetting = moment.env.autoreset_mode.name == "NEXT_STEP" and bool(before.ended[row])
-    episode = int(before.episode[row]) + int(resetting)
-    t = 0 if resetting else int(before.t[row])
-    if resetting:
-        return None, None, runner.seed, episode, t
     host = type(before.env)(*(value.cpu() for value in before.env))
     previous = spell_group(schema.state, dump_state(schema, host, row))
-    action = spell_group(schema.action, row_action(schema, moment.actions[-1], row))
-    return previous, action, runner.seed, episode, t
+    action = None
+    if moment.restart is None:
+        action = spell_group(schema.action, row_action(schema, moment.actions[-1], row))
+    return previous, action, runner.seed, int(before.episode[row]), int(before.t[row])
 
 
 def _draws(moment: Moment, seed: int, episode: int, t: int) -> Any:
     """Both sides' words of the divergent moment, by running just it again with the ledgers on."""
     before = moment.before
-    phase = "step"
-    if before is None or (moment.env.autoreset_mode.name == "NEXT_STEP" and bool(before.ended[moment.row])):
-        phase = "reset"
+    if moment.restart is not None and not moment.resetting:
+        return ()  # a row that a reset of others should have left alone draws nothing
+    phase = "reset" if moment.resetting else "step"
     layout = moment.runner.layout
     counts = {slot.name: slot.words for slot in layout.slots}
     one = ReferenceRunner(
@@ -166,9 +177,9 @@ def batched_words(moment: Moment, phase: str) -> dict[str, list[int | None]]:
     core = Core(env.core.env, env.core.max_episode_steps)
     core.ledger = {}
     with torch.no_grad():
-        if moment.before is None:
-            state = env.state
-            core.fresh(state.seed, state.episode, env.params)
+        if moment.before is None or moment.restart is not None:
+            episode = torch.from_numpy(moment.frames[-1][1]["episode"]).to(env.device)
+            core.fresh(env.state.seed, episode, env.params)
         else:
             action = _as_tensors(moment)
             core.step(env.autoreset_mode, moment.before, action, env.params)

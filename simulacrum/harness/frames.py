@@ -8,7 +8,7 @@ checks compare frames.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -22,7 +22,10 @@ from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
 from simulacrum.engine.vector import SimulacrumVectorEnv
 
-Frame = dict[str, np.ndarray]
+# A NumPy array `[N, ...]`. NumPy's stubs type its methods only in part, and what they leave open would have to be
+# waved through at every use.
+Array: TypeAlias = Any
+Frame = dict[str, Array]
 
 # What the engine adds beside the schema's groups: name -> dtype.
 CLOCK = {
@@ -67,13 +70,19 @@ class BatchSide:
     def __init__(self, env: SimulacrumVectorEnv) -> None:
         self.env = env
         self.schema = env.schema
+        self.info: Mapping[str, Any] = {}  # the last info, as it was given
 
     def reset(self, seed: Any = None, options: dict[str, Any] | None = None) -> Frame:
-        """The frame after a reset."""
+        """The frame after a reset. Nothing has ended in it: in SAME_STEP its final observation is all zeros."""
         observation, info = self.env.reset(seed=seed, options=options)
-        zeros = np.zeros(self.env.num_envs, dtype=bool)
+        zeros: Array = np.zeros(self.env.num_envs, dtype=np.bool_)
         reward = np.zeros(self.env.num_envs, dtype=self.schema.reward.dtype)
-        return self._frame(observation, reward, zeros, zeros.copy(), info)
+        frame = self._frame(observation, reward, zeros, zeros.copy(), info)
+        if self.env.autoreset_mode == AutoresetMode.SAME_STEP:
+            for name, field in frame_fields(self.schema, final=True).items():
+                if name.startswith("final_"):
+                    frame[name] = np.zeros((self.env.num_envs, *field.shape), dtype=field.dtype)
+        return frame
 
     def step(self, actions: Any) -> Frame:
         """The frame after a step."""
@@ -81,8 +90,10 @@ class BatchSide:
         return self._frame(observation, reward, terminated, truncated, info)
 
     def _frame(self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Mapping[str, Any]) -> Frame:
-        schema, state = self.schema, self.env.state
-        frame: dict[str, Any] = {f"state.{name}": value for name, value in zip(state.env._fields, state.env)}
+        schema, state, self.info = self.schema, self.env.state, info
+        frame: dict[str, Any] = {
+            f"state.{name}": value.clone() for name, value in zip(state.env._fields, state.env, strict=True)
+        }
         frame.update(reward=reward, terminated=terminated, truncated=truncated)
         frame.update(t=state.t, episode=state.episode, episode_return=state.returns, episode_length=state.t)
         frame.update(_flatten("observation", observation, schema.observation.single))
@@ -104,8 +115,10 @@ def _only(rows: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     return torch.where(mask, value, torch.zeros_like(value))
 
 
-def _array(value: Any) -> np.ndarray:
-    return value if isinstance(value, np.ndarray) else value.detach().cpu().numpy()
+def _array(value: Any) -> Array:
+    if isinstance(value, torch.Tensor):
+        return value.detach().cpu().numpy()
+    return np.asarray(value)
 
 
 class ReferenceSide:
@@ -150,7 +163,7 @@ class ReferenceSide:
     def reset(self, seeds: Sequence[int | None]) -> Frame:
         """The frame after a reset; `seeds[i]` belongs to `rows[i]`."""
         frame = self._empty()
-        for i, (runner, seed) in enumerate(zip(self.runners, seeds)):
+        for i, (runner, seed) in enumerate(zip(self.runners, seeds, strict=True)):
             self._show(frame, i, runner, runner.reset(seed))
         return frame
 
@@ -162,13 +175,21 @@ class ReferenceSide:
                 self._show(frame, i, runner, runner.reset())
                 continue
             out = runner.step(row_action(self.schema, actions, i))
-            frame["reward"][i], frame["terminated"][i], frame["truncated"][i] = out.reward, out.terminated, out.truncated
+            frame["reward"][i] = out.reward
+            frame["terminated"][i], frame["truncated"][i] = out.terminated, out.truncated
             if self.mode == AutoresetMode.SAME_STEP and runner.ended:
                 self._finish(frame, i, runner, out)
                 self._show(frame, i, runner, runner.reset(), clock=False)
             else:
                 self._put(frame, "observation", self.schema.observation, i, out.observation)
                 self._show(frame, i, runner, None, clock=self.mode != AutoresetMode.SAME_STEP, info=out.info)
+        return frame
+
+    def restart(self, rows: Sequence[bool], seeds: Sequence[int | None]) -> Frame:
+        """The frame after a reset by hand of the rows that are true; `seeds[i]` belongs to `self.rows[i]`."""
+        frame = self._empty()
+        for i, runner in enumerate(self.runners):
+            self._show(frame, i, runner, runner.reset(seeds[i]) if rows[i] else runner.observe())
         return frame
 
     def _finish(self, frame: Frame, i: int, runner: ReferenceRunner, out: Any) -> None:
@@ -180,7 +201,7 @@ class ReferenceSide:
     def _show(
         self, frame: Frame, i: int, runner: ReferenceRunner, observation: Any, *, clock: bool = True, info: Any = None
     ) -> None:
-        for name, value in zip(runner.state._fields, runner.state):
+        for name, value in zip(runner.state._fields, runner.state, strict=True):
             frame[f"state.{name}"][i] = value
         frame["t"][i], frame["episode"][i] = runner.t, runner.episode
         if clock:
@@ -220,4 +241,6 @@ def rows_of(frame: Frame, rows: Sequence[int]) -> Frame:
 def take(actions: Any, rows: Sequence[int]) -> Any:
     """Some rows of a batch of actions."""
     index = np.asarray(rows)
-    return {k: v[index] for k, v in actions.items()} if isinstance(actions, dict) else actions[index]
+    if isinstance(actions, Mapping):
+        return {name: value[index] for name, value in cast("Mapping[str, Array]", actions).items()}
+    return actions[index]

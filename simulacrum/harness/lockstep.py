@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from simulacrum.engine.boundary import EngineState
+from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.compare import FieldDifference, differences
 from simulacrum.harness.diverge import Moment, diverged
-from simulacrum.harness.drivers import Driver
-from simulacrum.harness.frames import BatchSide, Frame, ReferenceSide, frame_fields, rows_of, take
+from simulacrum.harness.drivers import Driver, Reading
+from simulacrum.harness.frames import Array, BatchSide, Frame, ReferenceSide, frame_fields, rows_of, take
+from simulacrum.harness.recorder import Restart
 from simulacrum.trace.divergence import Divergence
 
 
@@ -41,6 +43,7 @@ class Lockstep:
 
     def __post_init__(self) -> None:
         self.chosen = list(range(self.env.num_envs)) if self.rows is None else list(self.rows)
+        self.places = {row: place for place, row in enumerate(self.chosen)}
         self.batch = BatchSide(self.env)
         self.reference = ReferenceSide.beside(self.env, self.chosen)
         self.fields = frame_fields(self.bench.schema, final=self.env.autoreset_mode.name == "SAME_STEP")
@@ -64,13 +67,36 @@ class Lockstep:
         self._meet(reference)
         return self._compare(reference, batched, actions)
 
-    def run(self, driver: Driver, seeds: Sequence[int | None], *, episodes: int, most: int) -> Divergence | None:
-        """Reset, then step until every chosen row has finished `episodes` episodes, or `most` steps are done."""
+    def restart(
+        self, rows: np.ndarray, seeds: Sequence[int | None] | None = None, *, given: Any = None
+    ) -> Divergence | None:
+        """Reset the rows of a bool mask `[N]` by hand on both sides and compare all rows, the others too.
+
+        `given` is the mask in the form that the batch gets it (array, tensor or list); the array by default.
+        """
+        self.before = self.env.state
+        options = {"reset_mask": rows if given is None else given}
+        batched = self.batch.reset(seed=None if seeds is None else list(seeds), options=options)
+        each = [None] * self.env.num_envs if seeds is None else seeds
+        reference = self.reference.restart(
+            [bool(rows[row]) for row in self.chosen], [each[row] for row in self.chosen]
+        )
+        return self._compare(reference, batched, Restart(rows, None if seeds is None else tuple(seeds)))
+
+    def run(
+        self, driver: Driver, seeds: Sequence[int | None], *, episodes: int, most: int, least: int = 0
+    ) -> Divergence | None:
+        """Reset, then step until every chosen row has finished `episodes` episodes, or `most` steps are done.
+
+        At least `least` steps are done in any case.
+        """
         found = self.reset(seeds)
         step = 0
-        while found is None and step < most and int(self.episodes.min()) < episodes:
+        while found is None and step < most and (step < least or int(self.episodes.min()) < episodes):
             found = self.step(driver.actions(self.last, step))
             step += 1
+        for runner in self.reference.runners:
+            self._meet_slots(runner)
         return found
 
     @property
@@ -78,16 +104,29 @@ class Lockstep:
         """The batch's last frame."""
         return self.frames[-1][1]
 
-    def readings(self) -> list[Any]:
-        """(observation, state, t) of every reference row, for scripted policies."""
-        return [(runner.observe(), runner.state, runner.t) for runner in self.reference.runners]
+    def reading(self, row: int) -> Reading | None:
+        """What a scripted policy sees of a row: its reference's. None where an end leaves nothing to decide."""
+        place = self.places.get(row)
+        runner = None if place is None else self.reference.runners[place]
+        if runner is None or runner.ended:
+            return None
+        return runner.observe(), runner.state, runner.t
 
     def _meet(self, frame: Frame) -> None:
-        terminated, truncated = frame["terminated"], frame["truncated"]
-        self.bench.meet("terminated", int((terminated & ~truncated).sum()))
-        self.bench.meet("truncated", int((truncated & ~terminated).sum()))
-        self.bench.meet("both", int((terminated & truncated).sum()))
-        self.bench.meet("ended", int((terminated | truncated).sum()))
+        terminated: Array = frame["terminated"]
+        truncated: Array = frame["truncated"]
+        met = {
+            "terminated": terminated & ~truncated,
+            "truncated": truncated & ~terminated,
+            "both": terminated & truncated,
+            "ended": np.logical_or(terminated, truncated),
+        }
+        for name, rows in met.items():
+            self.bench.meet(name, int(np.count_nonzero(rows)))
+
+    def _meet_slots(self, runner: ReferenceRunner) -> None:
+        for slot in runner.used:
+            self.bench.meet(f"slot:{slot}")
 
     def _compare(self, reference: Frame, batched: Frame, actions: Any) -> Divergence | None:
         whole = batched
@@ -97,9 +136,7 @@ class Lockstep:
         if actions is not None:
             self.actions.append(actions)
         found = differences(reference, batched, self.fields, used=self.bench.used)
-        for runner in self.reference.runners[:1]:
-            for slot in runner.used:
-                self.bench.meet(f"slot:{slot}")
+        self._meet_slots(self.reference.runners[0])
         return self._diverged(found, reference, batched) if found else None
 
     def _diverged(self, found: list[FieldDifference], reference: Frame, batched: Frame) -> Divergence:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulacrum.engine.params import row_params
-from simulacrum.harness.frames import Frame, row_action
+from simulacrum.harness.frames import Array, Frame, row_action
 from simulacrum.trace.trajectory import Start, Step, Trajectory, schema_digest
 
 if TYPE_CHECKING:
@@ -16,23 +17,44 @@ if TYPE_CHECKING:
     from simulacrum.harness.diverge import Moment
 
 
+@dataclass(frozen=True)
+class Restart:
+    """Stands among the actions of a rollout where rows were reset by hand: bool `[N]`, and their seeds if given."""
+
+    rows: Array
+    seeds: tuple[int | None, ...] | None = None
+
+
 def recorded(moment: Moment, side: str) -> Trajectory:
     """The row of a `Moment` on one side ("reference" or "batched"), from the reset to the last frame."""
     index = 0 if side == "reference" else 1
     place = moment.place if index == 0 else moment.row
     frames = [pair[index] for pair in moment.frames]
-    actions = [row_action(moment.bench.schema, action, moment.row) for action in moment.actions]
+    actions = [_row_of(moment.bench.schema, action, moment.row) for action in moment.actions]
+    first = max((i + 1 for i, action in enumerate(actions) if action is RESEEDED), default=0)
+    frames, actions = frames[first:], actions[first:]  # a trajectory has one seed: the last one given
     return trajectory(
         moment.bench.schema,
         frames,
         actions,
         place,
-        form="reference" if index == 0 else moment.env.form,
+        form=moment.reference_form if index == 0 else moment.env.form,
         seed=moment.runner.seed,
         params=row_params(moment.env.params, moment.row),
         limit=moment.env.max_episode_steps,
         mode=moment.env.autoreset_mode.name,
     )
+
+
+RESTARTED, RESEEDED, LEFT_ALONE = "restarted", "reseeded", "left alone"  # what a `Restart` is to one row
+
+
+def _row_of(schema: Schema, action: Any, row: int) -> Any:
+    if not isinstance(action, Restart):
+        return row_action(schema, action, row)
+    if not action.rows[row]:
+        return LEFT_ALONE
+    return RESTARTED if action.seeds is None or action.seeds[row] is None else RESEEDED
 
 
 def trajectory(
@@ -51,12 +73,19 @@ def trajectory(
 
     In NEXT_STEP a frame after an end is a start and its action is dropped. In SAME_STEP the state before the reset
     is not in the frames, so only DISABLED and NEXT_STEP rollouts become trajectories step by step; a SAME_STEP one
-    ends with its first episode.
+    ends with its first episode. In place of an action may stand RESTARTED, RESEEDED or LEFT_ALONE, for a reset of
+    this row, or of others, by hand.
     """
     starts = [_start(schema, frames[0], place)]
     steps: list[Step] = []
     ended = False
-    for frame, action in zip(frames[1:], actions):
+    for frame, action in zip(frames[1:], actions, strict=False):
+        if action is LEFT_ALONE:
+            continue
+        if action in (RESTARTED, RESEEDED):
+            starts.append(_start(schema, frame, place))
+            ended = False
+            continue
         if ended:
             if mode != "NEXT_STEP":
                 break

@@ -1,0 +1,121 @@
+"""A rollout's checksum from another process: other hash seed, other thread count, nothing inherited.
+
+`launch` starts `python -m simulacrum.harness.fresh` on the package's folder; that process runs `checksums` and prints
+the result as JSON, to be compared with the caller's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.harness.bench import Bench
+from simulacrum.harness.compare import checksum
+from simulacrum.harness.frames import ReferenceSide, take
+from simulacrum.harness.world import World
+
+WAIT = 300.0  # seconds that the other process may take; it needs a few
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """What is run in both processes.
+
+    rows, steps: of the batch that is compared frame by frame in this process as well; references of its first rows are
+    run too. wide: rows of a batch large enough that torch spreads one operation over its threads; 0 for none.
+    """
+
+    seed: int
+    rows: int
+    steps: int
+    limit: int
+    wide: int
+    device: str = "cpu"
+
+
+def checksums(package: EnvPackage, rollouts: Rollouts) -> dict[str, str]:
+    """The checksums of the rollouts by name: "batched", "reference", and "wide" where there is one."""
+    bench = Bench(package, device=rollouts.device)
+    world = world_of(bench, rollouts)
+    made = {"batched": checksum(world.run(range(rollouts.rows)).frames), "reference": reference_checksum(world, 5)}
+    if rollouts.wide:
+        crowd = World(bench, 256, 3, 2, rollouts.seed)
+        rows = [row % 256 for row in range(rollouts.wide)]
+        made["wide"] = checksum(crowd.run(rows).frames)
+    return made
+
+
+def world_of(bench: Bench, rollouts: Rollouts) -> World:
+    """The crowd of the batch that is run in both processes."""
+    return World(bench, rollouts.rows, rollouts.steps, rollouts.limit, rollouts.seed)
+
+
+def reference_checksum(world: World, count: int) -> str:
+    """The same rollout's first rows on the reference twin."""
+    params = [{name: values[row].item() for name, values in world.params.items()} for row in range(count)]
+    side = ReferenceSide(world.bench.package, range(count), limit=world.limit, params=params)
+    frames = [side.reset(world.seeds[:count])]
+    frames.extend(side.step(take(actions, range(count))) for actions in world.actions)
+    return checksum(frames)
+
+
+@dataclass
+class Other:
+    """The other process, running."""
+
+    process: subprocess.Popen[str]
+    settings: Mapping[str, str]
+
+    def result(self) -> dict[str, Any]:
+        """What it printed: the checksums, its hash seed and thread count; {"error": text} where it failed."""
+        try:
+            out, err = self.process.communicate(timeout=WAIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            return {"error": f"the other process gave no answer within {WAIT:.0f} s"}
+        if self.process.returncode != 0:
+            lines = err.strip().splitlines()
+            return {"error": lines[-1] if lines else f"exit status {self.process.returncode}"}
+        return {**json.loads(out.splitlines()[-1]), "settings": dict(self.settings)}
+
+
+def launch(package: EnvPackage, rollouts: Rollouts, *, threads: int) -> Other:
+    """Start the rollouts in a fresh process with another hash seed and `threads` threads."""
+    hash_seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    settings = {"PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    root = str(Path(__file__).resolve().parents[2])  # this very simulacrum, wherever the caller found it
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "simulacrum.harness.fresh", str(package.folder), json.dumps(asdict(rollouts))]
+    process = subprocess.Popen(
+        command, env={**os.environ, **settings, "PYTHONPATH": path}, text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+    return Other(process, settings)
+
+
+def main(folder: str, rollouts: str) -> None:
+    """Run the rollouts and print their checksums; global generators start elsewhere than in the caller."""
+    import random
+
+    import torch
+
+    random.seed(97)
+    np.random.seed(97)
+    torch.manual_seed(97)
+    with torch.no_grad():
+        made = checksums(load_package(Path(folder)), Rollouts(**json.loads(rollouts)))
+    print(json.dumps({**made, "threads": torch.get_num_threads()}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
