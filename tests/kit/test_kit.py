@@ -1,0 +1,14 @@
+"""The kit's packages are proper ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulacrum.contract.agreement import check_agreement
+
+from kit import NAMES, package
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spec_schema_and_code_agree(name: str) -> None:
+    assert check_agreement(package(name)) == []
