@@ -72,7 +72,7 @@ class Source:
     def tags(self) -> dict[str, int]:
         """The rules named in comments and docstrings ("R7"), each with the first line that names it."""
         found: dict[str, int] = {}
-        for line, words in sorted([*self._comments(), *self._docstrings()]):
+        for line, words in sorted([*self.comments(), *self._docstrings()]):
             for offset, part in enumerate(words.split("\n")):
                 for match in _TAG.finditer(part):
                     found.setdefault(match[0], line + offset)
@@ -120,7 +120,8 @@ class Source:
             if isinstance(node, ast.Call) and (name := _last_name(node.func)) in names
         ]
 
-    def _comments(self) -> Iterator[tuple[int, str]]:
+    def comments(self) -> Iterator[tuple[int, str]]:
+        """Every comment with its line."""
         for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
             if token.type == tokenize.COMMENT:
                 yield token.start[0], token.string

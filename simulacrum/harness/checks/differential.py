@@ -6,7 +6,10 @@ state, observation, reward, both flags, info, mask, and the engine's clock and s
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +17,14 @@ from simulacrum.engine.vector import FROM_SCHEMA
 from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, seeds_for
 from simulacrum.harness.compare import checksum
-from simulacrum.harness.frames import BatchSide
+from simulacrum.harness.coverage import Coverage
+from simulacrum.harness.frames import frame_fields, rows_of, take
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.trace.divergence import Divergence
 
 EPISODES = 3  # per compared row, at least
 UNLIMITED = 250  # steps, for an environment without a time limit
-CHECKSUM_RUN = (1000, 50)  # rows and steps of the rollout whose checksum `throughput` must reproduce
+WATCHED_ROWS = 64  # plans with more compared rows run without watching lines
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,13 @@ class Plan:
     num_envs: int
     compared: int
     params: bool = False  # parameters drawn per row from their declared bounds
-    scripted: bool = False  # driven by the package's probes
+    scripted: bool = False  # driven by the package's probes, beside the standard drivers
     limit: object = FROM_SCHEMA
 
+
+# The run whose beginning `throughput` must reproduce: all of its rows are compared, at the schema's own settings.
+CHECKED = Plan(513, 513)
+CHECKED_ROWS, CHECKED_STEPS = 512, 64
 
 FULL = (
     Plan(1, 1),
@@ -40,7 +48,7 @@ FULL = (
     Plan(3, 3, params=True),
     Plan(17, 17, scripted=True),
     Plan(64, 64, params=True),
-    Plan(513, 513),
+    CHECKED,
     Plan(4097, 48, limit=7),
 )
 QUICK = (Plan(1, 1), Plan(7, 7, params=True), Plan(65, 65))
@@ -48,22 +56,39 @@ QUICK = (Plan(1, 1), Plan(7, 7, params=True), Plan(65, 65))
 
 def run(bench: Bench) -> Outcome:
     """All plans, smallest batch first; the first divergence ends the check."""
-    transitions, smallest = 0, None
+    transitions, fewest = 0, 10**9
+    coverage = Coverage(bench.package)
     plans = QUICK if bench.quick else FULL
     for number, plan in enumerate(plans):
         bench.say(f"{plan.num_envs} rows", number, len(plans))
-        lock, found = _run(bench, plan, bench.seed + number)
+        with _watched(coverage, plan):
+            lock, found = _run(bench, plan)
         transitions += lock.transitions
         if found is not None:
             return failed(f"the twins part: {found.difference.path}", found, compared_transitions=transitions)
-        least = int(lock.episodes.min())
-        smallest = least if smallest is None else min(smallest, least)
-    if not bench.quick:
-        bench.checksums["differential"] = reference_checksum(bench)
-    return _judged(bench, transitions, smallest or 0)
+        fewest = min(fewest, int(lock.episodes.min()))
+        if plan is CHECKED:
+            bench.checksums["differential"] = checksum(
+                rows_of(frame, range(CHECKED_ROWS)) for _, frame in lock.frames[: CHECKED_STEPS + 1]
+            )
+    return _judged(bench, coverage, transitions, fewest)
 
 
-def _run(bench: Bench, plan: Plan, seed: int) -> tuple[Lockstep, Divergence | None]:
+@contextlib.contextmanager
+def _watched(coverage: Coverage, plan: Plan) -> Generator[None, None, None]:
+    """Watch the lines of reference.py while there is something to learn: watching makes it twice as slow.
+
+    Large plans are watched only for the sake of a rule that no smaller one has met.
+    """
+    if coverage.complete or (plan.compared > WATCHED_ROWS and not coverage.unmet):
+        yield
+        return
+    with coverage.watching():
+        yield
+
+
+def _run(bench: Bench, plan: Plan) -> tuple[Lockstep, Divergence | None]:
+    seed = bench.seed + plan.num_envs
     params = bench.row_params(plan.num_envs, seed) if plan.params else None
     env = bench.env(plan.num_envs, limit=plan.limit, params=params)
     rows = None if plan.compared == plan.num_envs else _sample(plan, seed)
@@ -71,50 +96,64 @@ def _run(bench: Bench, plan: Plan, seed: int) -> tuple[Lockstep, Divergence | No
     probes = bench.package.probes() if plan.scripted else None
     driver = drivers.standard(bench.schema, plan.num_envs, seed)
     if probes is not None:
-        scripted = [drivers.Scripted(p.name, p.act, bench.schema, lock.readings) for p in probes.PROBES]
+        scripted = [
+            drivers.Scripted(probe.name, probe.act, bench.schema, plan.num_envs, lock.reading)
+            for probe in probes.PROBES
+        ]
         driver = drivers.Mixed([*scripted, *driver.drivers], plan.num_envs)
     limit = env.max_episode_steps
     most = UNLIMITED if limit is None else EPISODES * (limit + 1)
-    return lock, lock.run(driver, seeds_for(plan.num_envs, seed), episodes=EPISODES, most=most)
+    least = CHECKED_STEPS if plan is CHECKED else 0
+    seeds = seeds_for(plan.num_envs, seed)
+    return lock, lock.run(driver, seeds, episodes=EPISODES, most=max(most, least), least=least)
 
 
 def _sample(plan: Plan, seed: int) -> list[int]:
     """Compared rows of a large batch: the first, the last, those around powers of two, and random others."""
     generator = np.random.default_rng(seed)
-    fixed = {0, 1, plan.num_envs - 1, plan.num_envs - 2, *(2**k for k in range(1, 12)), *(2**k - 1 for k in range(2, 13))}
-    rows = {row for row in fixed if row < plan.num_envs}
+    ends = {0, 1, plan.num_envs - 1, plan.num_envs - 2}
+    powers = {2**k for k in range(1, 12)} | {2**k - 1 for k in range(2, 13)}
+    rows = {row for row in ends | powers if row < plan.num_envs}
     while len(rows) < plan.compared:
         rows.add(int(generator.integers(plan.num_envs)))
     return sorted(rows)
 
 
-def checksum_rollout(bench: Bench) -> tuple[list[int], list[object]]:
-    """Seeds and actions of the rollout that `differential` and `throughput` both run."""
-    num_envs, steps = CHECKSUM_RUN
-    driver = drivers.standard(bench.schema, num_envs, bench.seed)
-    return seeds_for(num_envs, bench.seed), [driver.actions({}, step) for step in range(steps)]
+def checked_inputs(bench: Bench) -> tuple[list[int], list[Any]]:
+    """Seeds of the rows and actions of the steps of that rollout, for a batch of `CHECKED_ROWS` rows."""
+    seed = bench.seed + CHECKED.num_envs
+    driver = drivers.standard(bench.schema, CHECKED.num_envs, seed)
+    actions = [driver.actions({}, step) for step in range(CHECKED_STEPS)]
+    rows = range(CHECKED_ROWS)
+    return seeds_for(CHECKED.num_envs, seed)[:CHECKED_ROWS], [take(action, rows) for action in actions]
 
 
-def reference_checksum(bench: Bench) -> str:
-    """The checksum of that rollout, from a lockstep run in which every bit was compared."""
-    seeds, actions = checksum_rollout(bench)
-    env = bench.env(len(seeds))
-    side = BatchSide(env)
-    frames = [side.reset(seed=seeds)]
-    frames.extend(side.step(action) for action in actions)
-    return checksum(frames)
-
-
-def _judged(bench: Bench, transitions: int, episodes: int) -> Outcome:
+def _judged(bench: Bench, coverage: Coverage, transitions: int, fewest: int) -> Outcome:
+    fields = frame_fields(bench.schema)
+    idle = bench.used.idle(fields)
     evidence = {
         "compared_transitions": transitions,
-        "episodes_per_row_at_least": episodes,
+        "episodes_per_row_at_least": fewest,
         "met": {name: bench.covered.get(name, 0) for name in ("terminated", "truncated", "both", "ended")},
+        "rules_met": [name for name in coverage.rules if name not in coverage.unmet],
+        "lines_of_reference_never_run": coverage.unreached,
+        "tolerances_used": dict(bench.used.share),
+        "tolerances_never_needed": idle,
         "checksum": bench.checksums.get("differential"),
     }
     missing = [f"draw slot {d.name}" for d in bench.schema.draws if not bench.covered.get(f"slot:{d.name}")]
+    missing += [f"rule {name}" for name in coverage.unmet]
     if not bench.covered.get("ended"):
         missing.append("an episode end")
     if missing:
-        return inconclusive(f"never met: {', '.join(missing)}", **evidence)
-    return passed(f"{transitions:,} transitions agree bit for bit", **evidence)
+        return inconclusive(f"nothing differed in {transitions:,} transitions, but never met: {', '.join(missing)}",
+                            **evidence)
+    message = f"{transitions:,} transitions agree bit for bit"
+    if bench.used.share:
+        message = f"{transitions:,} transitions agree, within tolerances in {', '.join(bench.used.share)}"
+    if idle:
+        message += f"; weakened for nothing: the tolerance of {', '.join(idle)} was never needed, remove it"
+    if coverage.unreached:
+        lines = ", ".join(map(str, coverage.unreached[:8]))
+        message += f"; lines of reference.py that never ran: {lines}"
+    return passed(message, **evidence)
