@@ -176,7 +176,7 @@ class Visitor(ast.NodeVisitor):
         elif isinstance(target, ast.Attribute):
             if self.function != "__init__":
                 self._add(target, f"assignment to .{target.attr}", "in-place")
-        elif isinstance(target, ast.Subscript) and self.values.is_data(target.value):
+        elif isinstance(target, ast.Subscript) and self.values.is_data(target.value) and not _is_key(target.slice):
             boolean = self.values.is_boolean(target.slice)
             self._add(target, "assignment to an index", "boolean index" if boolean else "in-place")
 
@@ -226,6 +226,8 @@ class Visitor(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _judge_operator(self, node: ast.AST, op: ast.operator, left: ast.expr, right: ast.expr) -> None:
+        if isinstance(op, ast.Div) and self.values.is_data(right) and not self.values.is_data(left):
+            self._add(node, "number / tensor", "number / tensor")
         sign = _OPERATORS.get(type(op))
         if sign is None or not (self.values.is_data(left) or self.values.is_data(right)):
             return
@@ -293,3 +295,8 @@ def _is_own(receiver: ast.expr) -> bool:
     if isinstance(receiver, ast.Call):
         return isinstance(receiver.func, ast.Name) and receiver.func.id == "super"
     return isinstance(receiver, ast.Name) and receiver.id in {"self", "cls", "draw"}
+
+
+def _is_key(index: ast.expr) -> bool:
+    """Whether an index is a text, and so that of a dict."""
+    return isinstance(index, ast.Constant) and isinstance(index.value, str)

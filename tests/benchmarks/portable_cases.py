@@ -364,6 +364,16 @@ CASES: tuple[Case, ...] = (
         "one form fuses multiply and add, the other rounds twice",
         "c + a * b",
     ),
+    Case(
+        "number / tensor",
+        "float forms",
+        (),
+        lambda v: 0.1 / v["p"],
+        lambda v: np.float32(0.1) / v["p"],
+        (),
+        "torch multiplies by the reciprocal, which rounds twice",
+        "torch.full_like(x, number) / x",
+    ),
     _float_only(
         "float forms",
         "lerp",
