@@ -207,7 +207,7 @@ def rule_for(moment: Moment, first: Difference) -> RuleText | None:
     rules = moment.bench.package.spec.rules.values()
     named = [rule for rule in rules if f"`{wanted}`" in rule.text or f"`{schema.name}.{wanted}`" in rule.text]
     placed = [rule for rule in named if rule.heading in headings] or named
-    placed = placed or [rule for rule in rules if rule.heading in headings]
+    placed = placed or [rule for heading in headings for rule in rules if rule.heading == heading]
     return RuleText(placed[0].id, placed[0].text) if placed else None
 
 
