@@ -26,7 +26,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast coverage lint types layers docs docs-serve bench sizes wheel clean
+.PHONY: help setup demo test test-fast test-oldest coverage lint types layers docs docs-serve bench sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,14 @@ test: $(READY) ## all tests
 
 test-fast: $(READY) ## the tests that are not marked slow
 	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+
+# An older Gymnasium is laid over the installed one, for these tests alone.
+OLDEST_GYMNASIUM := 1.2.2
+test-oldest: $(READY) ## the Gymnasium-facing tests on the oldest Gymnasium that is supported
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --upgrade \
+	  --target $(VENV)/oldest gymnasium==$(OLDEST_GYMNASIUM)
+	PYTHONPATH=$(VENV)/oldest $(BIN)/python -m pytest -q -m "not slow" -p no:cacheprovider \
+	  tests/engine tests/cases tests/wrappers tests/test_registry.py $(ARGS)
 
 coverage: $(READY) ## all tests, then the lines they did not reach
 	$(BIN)/coverage run -m pytest -q $(ARGS)

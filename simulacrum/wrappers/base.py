@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from gymnasium.vector import AutoresetMode, VectorWrapper
@@ -12,7 +12,13 @@ from simulacrum.engine.modes import check_options
 from simulacrum.errors import StateError, UsageError
 
 
-class TorchVectorWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+if TYPE_CHECKING:
+    _Base = VectorWrapper[Any, Any, Any, Any, Any]
+else:
+    _Base = VectorWrapper  # generic only in newer versions of Gymnasium
+
+
+class TorchVectorWrapper(_Base):
     """Base of the torch wrappers.
 
     Names that the wrapper does not have are looked up in the env below (Gymnasium's vector wrappers do not do that),

@@ -146,7 +146,7 @@ class NormalizeReward(TorchVectorWrapper):
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         active = ~resetting
         discounted = self.accumulated_reward * self.gamma * (~terminated).to(torch.float64) + reward
-        self.accumulated_reward = torch.where(active, discounted, torch.zeros_like(discounted))
+        self.accumulated_reward = torch.where(active, discounted, self.accumulated_reward)
         if self.update_running_mean:
             self.return_rms.update(self.accumulated_reward, active)
         if self.mode == AutoresetMode.SAME_STEP:

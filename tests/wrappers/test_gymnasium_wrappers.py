@@ -188,7 +188,9 @@ def test_vector_wrapper_equals_the_single_one_inside_sync(case: Case, mode: Auto
             same(a[2], b[2], 0.0)
             same(a[3], b[3], 0.0)
             ended += int((a[2] | a[3]).sum())
-            if "_episode" in b[4].get("final_info", b[4]) and "_episode" in a[4]:
+            # 1.2's vector wrapper leaves out the first step of an episode in SAME_STEP; it was mended in 1.4.
+            counted = gym.__version__ >= "1.4" or mode != SAME
+            if counted and "_episode" in b[4].get("final_info", b[4]) and "_episode" in a[4]:
                 inner = b[4].get("final_info", b[4])["episode"]
                 assert np.array_equal(a[4]["episode"]["l"], inner["l"])
                 assert np.array_equal(a[4]["episode"]["r"], inner["r"])
@@ -231,7 +233,8 @@ def test_arrays_become_tensors(mode: AutoresetMode) -> None:
 @pytest.mark.parametrize("output", ["torch", "numpy"])
 def test_videos_are_recorded(tmp_path: Any, output: Any) -> None:
     env = SimulacrumVectorEnv(package("toywalk"), 2, output=output, render_mode="rgb_array", max_episode_steps=LIMIT)
-    recorder = vector.RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda episode: episode == 0, video_length=0)
+    folder = str(tmp_path / "videos")
+    recorder = vector.RecordVideo(env, folder, episode_trigger=lambda episode: episode == 0, video_length=0)
     recorder.reset(seed=SEED)
     for _ in range(10):
         recorder.step(np.ones(2, dtype=np.int64))
@@ -240,7 +243,7 @@ def test_videos_are_recorded(tmp_path: Any, output: Any) -> None:
 
 
 def test_normalised_observations_follow_gymnasiums_formula_on_ours() -> None:
-    """Single wrappers keep one statistic per env, the vector one shares it: so the oracle is the same wrapper on Sync."""
+    """Single wrappers keep a statistic per env, the vector one shares it: the oracle is the same wrapper on Sync."""
     case = Case("NormalizeObservation", vector.NormalizeObservation, lambda e: e)
     ours, theirs = batched(case, NEXT), vector.NormalizeObservation(sync(case, NEXT))
     chosen = [ours.action_space.sample() for _ in range(STEPS)]

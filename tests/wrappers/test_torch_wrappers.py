@@ -27,6 +27,9 @@ from simulacrum.wrappers import (
     RunningMeanStd,
 )
 
+# 1.2's own statistics leave out the first step of an episode in SAME_STEP, and its reward normalisation counted resets.
+current = pytest.mark.skipif(gym.__version__ < "1.4", reason="the oracle, Gymnasium's own wrapper, was mended in 1.4")
+
 MODES = ("next_step", "same_step", "disabled")
 N, STEPS, SEED = 5, 45, 11
 
@@ -53,6 +56,7 @@ def drive(vector: Any, mode: str) -> list[tuple[Any, ...]]:
     return shown
 
 
+@current
 @pytest.mark.parametrize("mode", ["next_step", "same_step"])  # in DISABLED, Gymnasium's clears all rows: see below
 def test_reward_normalisation_is_gymnasiums(mode: str) -> None:
     ours = drive(NormalizeReward(env(mode)), mode)
@@ -91,6 +95,7 @@ def test_final_observations_are_normalised_by_the_same_statistics() -> None:
         assert torch.equal(shown[4]["final_obs"], expected.float())
 
 
+@current
 @pytest.mark.parametrize("mode", MODES)
 def test_episode_statistics_are_gymnasiums(mode: str) -> None:
     ours = RecordEpisodeStatistics(env(mode))
