@@ -141,16 +141,10 @@ def _wrong_arguments(error: Any, program: str) -> int:
 
 def _unexpected(error: Exception) -> int:
     """A mistake in a package's own code is told with its place; anything else is ours, with the whole traceback."""
-    place: str | None = None
-    trace = error.__traceback__
-    while trace is not None:
-        if str(trace.tb_frame.f_globals.get("__name__", "")).startswith(_PACKAGES):
-            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
+    place = _place_in_package(error)
     if place is not None:
-        terminal.print_error(
-            PackageError(f"the package raised {type(error).__name__}: {error}", where=place, next_step="mend it there")
-        )
+        message = f"the package raised {type(error).__name__}: {error}"
+        terminal.print_error(PackageError(message, where=place, next_step="mend it there"))
         return terminal.WRONG_USE
     traceback.print_exception(error)
     terminal.err().print(
@@ -160,6 +154,24 @@ def _unexpected(error: Exception) -> int:
         soft_wrap=True,
     )
     return terminal.FAULT
+
+
+def _place_in_package(error: Exception) -> str | None:
+    """The innermost line of a package that the error came through, or the method that was called wrongly."""
+    place: str | None = None
+    trace = error.__traceback__
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__", "")).startswith(_PACKAGES):
+            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    if place is not None or not isinstance(error, TypeError):
+        return place
+    # A method with other arguments than the engine gives is refused at the call: "Walk.observe() takes ...".
+    called = str(error).partition("()")[0].partition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_PACKAGES) and isinstance(vars(module).get(called), type):
+            return str(module.__file__)
+    return None
 
 
 def _show_warning(

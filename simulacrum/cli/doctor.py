@@ -21,9 +21,7 @@ STYLES = {"problem": "bold red", "slow": "yellow", "note": "cyan"}
 
 
 def doctor(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(metavar="PATH", help="More folders with environments.")
-    ] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="PATH", help="More folders with environments.")] = None,
     json: Json = False,
 ) -> None:
     """Look at this machine and say what will fail, what will be slow and why, each with a mend.

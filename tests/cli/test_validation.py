@@ -1,0 +1,154 @@
+"""`simulacrum validate`: what is printed as it runs, what afterwards, and the exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from simulacrum.cli.progress import LiveView, Plan
+from simulacrum.contract.package import load_package
+from simulacrum.harness.bench import failed, passed
+
+QUICK = ("-k", "differential", "--quick", "--compile", "eager")
+
+
+def test_partial_run_passes_and_grants_nothing(cli, counter):
+    done = cli("validate", counter, *QUICK)
+    assert done.code == 0, done.out + done.err
+    assert "partial run: it grants nothing and revokes nothing" in done.out
+    assert "passed       differential" in done.out
+    assert "result  passed: 1 check in " in done.out
+    assert "gate    closed (partial), as before" in done.out
+    assert not (counter / "validation_report.json").exists()
+    assert "\x1b" not in done.out
+
+
+def test_planted_fault_is_1_with_the_first_divergence(cli, counter, edit, own_folders):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 1 + (state.count > 4).to(torch.int32)")
+    done = cli("validate", counter, *QUICK)
+    assert done.code == 1
+    assert "DIVERGENCE in differential: simulacrum/counter-v0" in done.out
+    assert "state.count (int32)" in done.out
+    assert "result  FAILED: differential" in done.out
+    (record,) = [path for path in (own_folders / "failures").glob("*.json") if path.stem.isalnum()]
+    assert f"simulacrum replay failures/{record.name}" in done.out
+
+
+def test_failures_folder_is_where_it_is_asked_to_be(cli, counter, edit, own_folders):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 2")
+    cli("validate", counter, *QUICK, "--failures", "elsewhere")
+    assert list((own_folders / "elsewhere").glob("*.json"))
+    assert not (own_folders / "failures").exists()
+
+
+def test_json_lines(cli, counter):
+    done = cli("validate", counter, *QUICK, "--json")
+    started, check, finished = map(json.loads, done.out.splitlines())
+    assert (started["event"], started["version"], started["forms"]) == ("started", 1, ["eager"])
+    assert (started["checks"], started["full"]) == (["differential"], False)
+    assert (check["event"], check["name"], check["status"]) == ("check", "differential", "passed")
+    assert check["evidence"]["compared_transitions"] > 0
+    assert check["divergence"] is None
+    assert (finished["event"], finished["passed"], finished["failed"]) == ("finished", True, [])
+    assert finished["gate"]["status"] == "partial"
+
+
+def test_json_holds_the_whole_divergence(cli, counter, edit):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 2")
+    done = cli("validate", counter, *QUICK, "--json")
+    assert done.code == 1
+    _, check, finished = map(json.loads, done.out.splitlines())
+    assert check["divergence"]["format"] == "simulacrum-divergence"
+    assert finished["failed"] == ["differential"]
+
+
+def test_verbose_log_says_what_is_done(cli, counter):
+    done = cli("validate", counter, *QUICK, "-v")
+    assert "... differential: 1 rows (0/3)" in done.out
+    assert "compared_transitions: " in done.out
+
+
+def test_unknown_check_names_the_nearest(cli):
+    done = cli("validate", "toywalk", "-k", "diferential")
+    assert done.code == 2
+    assert "did you mean 'differential'?" in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(["--device", "cuda:7"], "cuda:7"), (["--compile", "magic"], "unknown form")]
+)
+def test_device_and_form_that_are_not_there(cli, words, told):
+    done = cli("validate", "toywalk", *QUICK[:3], *words)
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_broken_package_is_2(cli, counter):
+    (counter / "schema.json").write_text("{")
+    done = cli("validate", counter)
+    assert done.code == 2
+    assert "schema.json" in done.err
+
+
+def test_no_compiler_is_one_warning(cli, counter, monkeypatch):
+    from simulacrum.engine import forms
+
+    monkeypatch.setattr(forms, "cpp_compiler", lambda: None)
+    done = cli("validate", counter, "-k", "differential", "--quick")
+    assert done.code == 0
+    assert done.err.count("warning: no C++ compiler was found") == 1
+    assert "eager on cpu" in done.out
+
+
+class Stopped(Exception):
+    pass
+
+
+def live(width):
+    plan = Plan(
+        load_package("toywalk"), ("spec_contract", "differential", "throughput"), ("eager",), "cpu", False, True
+    )
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    return LiveView(plan, console), console
+
+
+def shown(view, width=80):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(view.table())
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_live_table_moves(own_folders):
+    view, _ = live(80)
+    with view:
+        assert [line.split()[-1] for line in shown(view)[1:]] == ["differential", "throughput"]
+        assert "running" in shown(view)[0]
+        view.ended("spec_contract", passed("all agrees"), 0.25)
+        view.progress("differential", "513 rows", 5, 7)
+        first, second, third = shown(view)
+        assert first.split() == ["passed", "spec_contract", "0.2", "s", "all", "agrees"]
+        assert "5/7 513 rows" in second
+        assert third.split() == ["waiting", "throughput"]
+        view.ended("differential", failed("the twins part: state.x\n  more"), 3.0)
+    assert shown(view)[1].split()[0] == "failed"
+    assert shown(view)[2].split() == ["not", "run", "throughput"]
+
+
+def test_live_table_stays_whole_when_the_run_breaks_off():
+    view, console = live(80)
+    with pytest.raises(Stopped), view:
+        raise Stopped
+    assert "not run" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_live_table_fits(width):
+    view, _ = live(width)
+    with view:
+        view.ended("spec_contract", passed("a sentence that is long enough to need a second line at 80 columns"), 1.0)
+        view.progress("differential", "a rather long description of what is done", 3, 7)
+        assert max(map(len, shown(view, width))) <= width
