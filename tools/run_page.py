@@ -7,6 +7,12 @@ folder. A block is left out only by a comment on the line above it, with a reaso
 
     <!-- not executed: it installs packages -->
 
+A bash block that shows a failure says so in the same place, and must then exit with just that code:
+
+    <!-- exits with 1 -->
+
+Pages are read in a clone of the repository, so its folder training/ stands in the working folder too.
+
 Exit codes: 0 all blocks ran, 1 a block failed, 2 the page cannot be read as meant.
 """
 
@@ -25,7 +31,9 @@ from typing import Any
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w+-]*)")
 OPT_OUT = re.compile(r"^\s*<!--\s*not executed\b:?(?P<reason>.*?)-->\s*$")
+EXIT_CODE = re.compile(r"^\s*<!--\s*exits with (?P<code>\d+)\s*-->\s*$")
 LANGUAGES = ("python", "bash")
+ROOT = Path(__file__).resolve().parent.parent
 
 
 class PageError(Exception):
@@ -34,12 +42,14 @@ class PageError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block. `line` is where its code starts in the page, `reason` why it is left out."""
+    """One fenced block. `line` is where its code starts in the page, `reason` why it is left out, `exit_code` what a
+    bash block has to exit with."""
 
     language: str
     line: int
     code: str
     reason: str | None
+    exit_code: int = 0
 
 
 def parse(page: Path) -> list[Block]:
@@ -58,7 +68,9 @@ def parse(page: Path) -> list[Block]:
             raise PageError(f"{page}:{at + 1}: this block is never closed")
         if fence["language"] in LANGUAGES:
             code = textwrap.dedent("\n".join(lines[at + 1 : end]))
-            blocks.append(Block(fence["language"], at + 2, code, opt_out(page, lines, at)))
+            expected = EXIT_CODE.match(lines[at - 1]) if at else None
+            exit_code = int(expected["code"]) if expected else 0
+            blocks.append(Block(fence["language"], at + 2, code, opt_out(page, lines, at), exit_code))
         at = end + 1
     return blocks
 
@@ -83,7 +95,9 @@ def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
 def run_bash(block: Block) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, "PATH": path}
-    subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], check=True, env=environment)
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], env=environment)
+    if done.returncode != block.exit_code:
+        raise subprocess.CalledProcessError(done.returncode, "bash")
 
 
 def run(page: Path, block: Block, namespace: dict[str, Any]) -> bool:
@@ -117,6 +131,7 @@ def main(arguments: list[str]) -> int:
     ran = 0
     with tempfile.TemporaryDirectory(prefix="page-") as folder:
         os.chdir(folder)
+        os.symlink(ROOT / "training", "training", target_is_directory=True)
         for block in blocks:
             if block.reason is not None:
                 print(f"{page.name}:{block.line}: not executed: {block.reason}", flush=True)

@@ -63,6 +63,13 @@ def test_failing_block_is_told_with_its_line(tmp_path, language, code, line):
     assert f"page.md:{line}:" in done.stderr
 
 
+def test_block_that_shows_a_failure_must_fail_so(tmp_path):
+    assert run_page(written(tmp_path, "<!-- exits with 3 -->", "```bash", "exit 3", "```"), tmp_path).returncode == 0
+    done = run_page(written(tmp_path, "<!-- exits with 3 -->", "```bash", "true", "```"), tmp_path)
+    assert done.returncode == 1
+    assert "page.md:3: this bash block exited with 0" in done.stderr
+
+
 def test_opt_out_needs_a_reason(tmp_path):
     page = written(tmp_path, "<!-- not executed: it takes a day -->", "```bash", "false", "```")
     done = run_page(page, tmp_path)
