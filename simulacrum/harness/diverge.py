@@ -71,12 +71,23 @@ def diverged(
     moment: Moment, found: list[FieldDifference], reference: Frame, batched: Frame, fields: Mapping[str, Field]
 ) -> Divergence:
     """The divergence record of the first differing row, written to the failures folder with both trajectories."""
-    schema, here = moment.bench.schema, [d for d in found if moment.place in d.rows or d.reason != "bits"]
+    here = [d for d in found if moment.place in d.rows or d.reason != "bits"]
     shown = [_difference(d, moment.place, reference, batched, fields) for d in here]
+    counts = Counts(
+        len({row for d in found for row in d.rows.tolist()}), len(reference["t"]), len(found), moment.transitions
+    )
+    return told(moment, shown, rule=rule_for(moment, shown[0]), counts=counts,
+                hints=tuple(d.reason for d in here if d.reason != "bits"))
+
+
+def told(
+    moment: Moment, shown: list[Difference], *, rule: RuleText | None, counts: Counts, hints: tuple[str, ...] = ()
+) -> Divergence:
+    """The record of a moment with these differences, the first of them the one that is blamed; written to files."""
     previous, action, seed, episode, t = _context(moment)
     record = Divergence(
         check=moment.bench.check,
-        env_id=schema.id,
+        env_id=moment.bench.schema.id,
         configuration=configuration(moment.env, moment.row),
         seed=seed,
         row=moment.row,
@@ -88,10 +99,9 @@ def diverged(
         previous_state=previous,
         action=action,
         draws=_draws(moment, seed, episode, t),
-        rule=rule_for(moment, shown[0]),
-        counts=Counts(len(set().union(*(d.rows.tolist() for d in found))), len(reference["t"]), len(found),
-                      moment.transitions),
-        hints=(*(d.reason for d in here if d.reason != "bits"), *moment.notes),
+        rule=rule,
+        counts=counts,
+        hints=(*hints, *moment.notes),
     )
     return _written(moment, record)
 
