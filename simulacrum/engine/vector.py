@@ -6,6 +6,7 @@ actions before the new state is kept -> `fresh_step` -> the five Gymnasium value
 
 from __future__ import annotations
 
+import copy
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import gymnasium as gym
 import numpy as np
 import torch
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
@@ -83,7 +85,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.single_action_space = single_action_space(self.schema)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.spec = None
+        self._spec: EnvSpec | None = None
 
         self.form = forms.resolve_form(compile, self.device)
         self.core = core_of(self.package, self.max_episode_steps)
@@ -115,7 +117,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._check_open()
         self.check_actions()
         mask = modes.check_options(options, self.num_envs)
-        seeds = row_seeds(seed, self.num_envs)
+        seeds = None if seed is None else row_seeds(seed, self.num_envs)
         with torch.inference_mode(False), torch.no_grad():
             self._state = self._reset_rows(mask, seeds)
             observation, info, action_mask = self.core.observe(self._state, self.params)
@@ -127,34 +129,32 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             info = masked(info, mask.to(self.device))
         return self._give(observation), self._give(info)
 
-    def _reset_rows(self, mask: torch.Tensor | None, seeds: list[int | None]) -> EngineState:
-        first, known = self._state is None, bool(self._seeds)
-        if first and mask is not None and not bool(mask.all()):
+    def _reset_rows(self, mask: torch.Tensor | None, seeds: list[int | None] | None) -> EngineState:
+        chosen = torch.ones(self.num_envs, dtype=torch.bool) if mask is None else mask
+        before = self._state
+        if before is None and not bool(chosen.all()):
             raise UsageError(
                 "a partial reset before the first full one", expected="reset() of all rows first",
                 found="options['reset_mask'] with False in it", where="reset(options=...)",
             )
-        rows = range(self.num_envs) if mask is None else mask.nonzero().flatten().tolist()
-        reseeded = [False] * self.num_envs
-        new_seeds = list(self._seeds) if known else [entropy() for _ in range(self.num_envs)]
-        for row in rows:
-            given = seeds[row]
-            if given is not None:
-                new_seeds[row], reseeded[row] = given, True
-        seed_words = split_seed(new_seeds).to(self.device)
-        chosen = torch.ones(self.num_envs, dtype=torch.bool) if mask is None else mask
         chosen = chosen.to(self.device)
-        if self._state is None:
-            episode = torch.zeros(self.num_envs, dtype=torch.int32, device=self.device)
-            state = self.core.fresh(seed_words, episode, self.params)
-        else:
-            anew = torch.tensor(reseeded, device=self.device)
-            episode = torch.where(anew, torch.zeros_like(self._state.episode), self._state.episode + 1)
-            state = self.core.reset(self._state, chosen, seed_words, episode, self.params)
-        self._seeds = new_seeds
         now = torch.full((self.num_envs,), time.perf_counter(), dtype=torch.float64, device=self.device)
         self._began = now if self._began is None else torch.where(chosen, now, self._began)
-        return state
+        if before is not None and seeds is None:  # the frequent case: nothing per row on the host
+            return self.core.reset(before, chosen, before.seed, before.episode + 1, self.params)
+        reseeded = self._take_seeds(chosen, seeds or [None] * self.num_envs)
+        words = split_seed(self._seeds, self.device)
+        if before is None:
+            return self.core.fresh(words, torch.zeros(self.num_envs, dtype=torch.int32, device=self.device), self.params)
+        episode = torch.where(reseeded, torch.zeros_like(before.episode), before.episode + 1)
+        return self.core.reset(before, chosen, words, episode, self.params)
+
+    def _take_seeds(self, chosen: torch.Tensor, seeds: list[int | None]) -> torch.Tensor:
+        """Keep the given seeds of the chosen rows; returns bool `[N]`, the rows that got one."""
+        kept = list(self._seeds) or [entropy() for _ in range(self.num_envs)]
+        given = [seed if wanted else None for seed, wanted in zip(seeds, chosen.tolist(), strict=True)]
+        self._seeds = [old if new is None else new for old, new in zip(kept, given, strict=True)]
+        return torch.tensor([seed is not None for seed in given], device=self.device)
 
     # --- step ------------------------------------------------------------------------------------------------
 
@@ -318,6 +318,19 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return snapshot.rebuild(*snapshot.reduced(self))
 
     # --- Gymnasium's conventions ---------------------------------------------------------------------------------
+
+    @property
+    def spec(self) -> EnvSpec | None:  # type: ignore[override]  # a plain attribute in Gymnasium
+        """The Gymnasium spec it was made from; its `max_episode_steps` is the limit that is in force."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        # `make_vec` notes a limit given to it among the keywords alone, and leaves the registered one in its place.
+        if spec is not None and spec.max_episode_steps != self.max_episode_steps:
+            spec = copy.copy(spec)
+            spec.max_episode_steps = self.max_episode_steps
+        self._spec = spec
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]  # one seed a row, as SyncVectorEnv gives
