@@ -1,28 +1,12 @@
-"""The walk over a `fast.py`: imports, calls, operators, writes and branches, in the order of the text."""
+"""The walk over a `fast.py`: writes, branches, operators, indexing and calls, in the order of the text."""
 
 from __future__ import annotations
 
 import ast
-import copy
 
-from simulacrum.portable.lint import Operations
 from simulacrum.portable.lint_calls import judge
-from simulacrum.portable.lint_values import Values
+from simulacrum.portable.lint_scope import Scope
 
-_STANDARD = {
-    "__future__",
-    "abc",
-    "collections",
-    "dataclasses",
-    "enum",
-    "functools",
-    "itertools",
-    "math",
-    "operator",
-    "types",
-    "typing",
-    "typing_extensions",
-}
 # Exact by IEEE 754 or by being about integers, so the same on every host.
 _EXACT_MATH = {
     "floor",
@@ -61,59 +45,11 @@ _TO_HOST = {"int", "float", "bool", "range", "print", "str", "complex"}
 _BRANCHING = {"min", "max", "any", "all", "sorted"}
 _OPERATORS: dict[type[ast.AST], str] = {ast.MatMult: "@", ast.Pow: "**", ast.Mod: "%", ast.FloorDiv: "//"}
 
-Found = tuple[ast.AST, str, str, str]
 
+class Visitor(Scope):
+    """Judges what it meets by the list of operations."""
 
-class Visitor(ast.NodeVisitor):
-    """Collects (node, operation, reason, instead) in `found`."""
-
-    def __init__(self, table: Operations) -> None:
-        self.table = table
-        self.found: list[Found] = []
-        self.values = Values({})
-        self.function = ""
-
-    def _add(self, node: ast.AST, operation: str, rule: str) -> None:
-        entry = self.table.named[rule]
-        self.found.append((node, operation, entry.reason, entry.instead))
-
-    # Imports
-
-    def visit_Import(self, node: ast.Import) -> None:
-        for name in node.names:
-            root = name.name.split(".")[0]
-            self.values.aliases[name.asname or root] = name.name if name.asname else root
-            self._judge_import(node, name.name)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if node.level:
-            return
-        for name in node.names:
-            self.values.aliases[name.asname or name.name] = f"{node.module}.{name.name}"
-        self._judge_import(node, node.module or "")
-
-    def _judge_import(self, node: ast.AST, module: str) -> None:
-        if module.split(".")[0] not in _STANDARD | {"torch", "simulacrum"}:
-            self._add(node, f"import {module}", "import")
-
-    # Names and their values
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
-            self.visit(outside)
-        outer, outer_function = self.values, self.function
-        self.values, self.function = copy.deepcopy(outer), node.name
-        self.values.enter(node.args)
-        for statement in node.body:
-            self.visit(statement)
-        self.values, self.function = outer, outer_function
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        outer = self.values
-        self.values = copy.deepcopy(outer)
-        self.values.enter(node.args)
-        self.visit(node.body)
-        self.values = outer
+    # Writes
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
@@ -127,10 +63,6 @@ class Visitor(ast.NodeVisitor):
             self.visit(node.value)
             self.values.bind(node.target, node.value)
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        self.visit(node.value)
-        self.values.bind(node.target, node.value)
-
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
         if not isinstance(node.target, ast.Name):
@@ -138,33 +70,6 @@ class Visitor(ast.NodeVisitor):
         elif self.values.is_data(node.value) or node.target.id in self.values.data:
             self._add(node, "augmented assignment", "in-place")
         self._judge_operator(node, node.op, node.target, node.value)
-
-    def visit_For(self, node: ast.For) -> None:
-        self.visit(node.iter)
-        self.values.bind(node.target, node.iter)
-        for statement in [*node.body, *node.orelse]:
-            self.visit(statement)
-
-    def visit_comprehension(self, node: ast.comprehension) -> None:
-        self.visit(node.iter)
-        self.values.bind(node.target, node.iter)
-        for test in node.ifs:
-            self._judge_test(test, "if in a comprehension")
-            self.visit(test)
-
-    def _visit_comprehension_first(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> None:
-        # Names are bound by the generators, so they are read before the element.
-        for generator in node.generators:
-            self.visit(generator)
-        self.visit(node.elt)
-
-    visit_ListComp = visit_SetComp = visit_GeneratorExp = _visit_comprehension_first
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        for generator in node.generators:
-            self.visit(generator)
-        self.visit(node.key)
-        self.visit(node.value)
 
     def _write(self, target: ast.expr) -> None:
         """A store into something that exists already."""
@@ -214,6 +119,11 @@ class Visitor(ast.NodeVisitor):
             self._add(node, "in" if membership else "chained comparison", "branch on data")
         self.generic_visit(node)
 
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        super().visit_comprehension(node)
+        for test in node.ifs:
+            self._judge_test(test, "if in a comprehension")
+
     def _judge_test(self, test: ast.expr, operation: str) -> None:
         # `and`, `or` and `not` inside a test are reported by themselves.
         if not isinstance(test, ast.BoolOp) and self.values.is_data(test):
@@ -226,7 +136,8 @@ class Visitor(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _judge_operator(self, node: ast.AST, op: ast.operator, left: ast.expr, right: ast.expr) -> None:
-        if isinstance(op, ast.Div) and self.values.is_data(right) and not self.values.is_data(left):
+        by_number = isinstance(op, ast.Div) and not self.values.is_data(left) and not _is_one(left)
+        if by_number and self.values.is_data(right):
             self._add(node, "number / tensor", "number / tensor")
         sign = _OPERATORS.get(type(op))
         if sign is None or not (self.values.is_data(left) or self.values.is_data(right)):
@@ -300,3 +211,8 @@ def _is_own(receiver: ast.expr) -> bool:
 def _is_key(index: ast.expr) -> bool:
     """Whether an index is a text, and so that of a dict."""
     return isinstance(index, ast.Constant) and isinstance(index.value, str)
+
+
+def _is_one(node: ast.expr) -> bool:
+    """1 / x is the rounded reciprocal itself, so it is right."""
+    return isinstance(node, ast.Constant) and node.value == 1

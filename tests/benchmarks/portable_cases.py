@@ -107,6 +107,7 @@ CASES: tuple[Case, ...] = (
     _case("arithmetic", "* mul multiply", lambda v: v["a"] * v["b"], lambda v: v["a"] * v["b"]),
     _case("arithmetic", "/ div true_divide divide", lambda v: v["a"] / v["p"], lambda v: v["a"] / v["p"]),
     _case("arithmetic", "/", lambda v: v["a"] / 3.0, lambda v: v["a"] / np.float32(3.0), "division by a number"),
+    Case("1 / tensor", "arithmetic", (), lambda v: 1.0 / v["p"], lambda v: np.float32(1.0) / v["p"]),
     _case("arithmetic", "+", lambda v: v["a"] * v["b"] + v["c"], lambda v: v["a"] * v["b"] + v["c"], "a * b + c"),
     _case(
         "arithmetic",

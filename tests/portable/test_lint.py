@@ -48,7 +48,7 @@ PLANTED = [
     ("x = state.x.float() % 1.5", "% on floats", "round differently", "torch.floor"),
     ("x = state.x // 0.5", "// on floats", "round differently", "torch.floor"),
     ("y = state.x / 3\nx = y % state.z", "% on floats", "round differently", "torch.floor"),
-    ("x = 1.0 / state.x", "number / tensor", "reciprocal", "full_like"),
+    ("x = 0.1 / state.x", "number / tensor", "reciprocal", "full_like"),
     ("x = state.x.sum(dim=-1)", ".sum()", "order of a float sum", "ordered_sum"),
     ("x = state.x.sum(-1, dtype=torch.float32)", ".sum()", "order of a float sum", "ordered_sum"),
     ("x = torch.sum(state.x, dtype=torch.int32)", "torch.sum", "rows are mixed", "dim=-1"),
@@ -135,7 +135,7 @@ angle = ctx.draw.uniform("angle", 0.0, 6.0)
 x = (state.x + torch.where(slips, -1, 1)).clamp(0, GOAL - 1)
 x = where(x == 3, x, state.x) + sin(angle).to(torch.int32)
 y = state.y[:, 0] * 0.5 + state.y[:, 1] / 3.0
-y = torch.full_like(y, 2.0) / y
+y = torch.full_like(y, 2.0) / y + 1.0 / (1.0 + y)
 living = state.alive.sum(dim=-1, dtype=torch.int32)
 running = torch.cumsum(state.count, 1, dtype=torch.int64)
 best = state.score.argmax(dim=-1)
