@@ -1,6 +1,7 @@
 """The battery as tests of pytest, one a check, in two lines:
 
     from simulacrum.harness.pytest_suite import battery_tests
+
     test_battery = battery_tests("path/to/package")
 
 Nothing is loaded before the first test runs, and no report is written: the gate asks for `simulacrum validate`.
@@ -57,7 +58,7 @@ def battery_tests(
         outcome = session.outcome(check)
         if outcome.status == "skipped":
             pytest.skip(outcome.message)
-        if _refused(check, outcome):
+        if refused(check, outcome):
             pytest.fail(told(check, outcome), pytrace=False)
 
     return test_battery
@@ -71,7 +72,7 @@ def told(check: str, outcome: Outcome) -> str:
     return text if outcome.divergence is None else f"{text}\n\n{render_plain(outcome.divergence)}"
 
 
-def _refused(check: str, outcome: Outcome) -> bool:
+def refused(check: str, outcome: Outcome) -> bool:
     """Whether a report would be held back by this outcome."""
     return outcome.status == "failed" or (outcome.status == "inconclusive" and BY_NAME[check].required != "records")
 
