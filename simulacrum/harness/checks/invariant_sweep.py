@@ -1,0 +1,113 @@
+"""`invariant_sweep`: the stated invariants hold after every step of long, wide rollouts.
+
+Looked at after every reset and step, in every row: each invariant, and that every value is one the schema allows
+(bounds, NaN, infinities, -0.0, dtype, shape). Illegal actions must leave a row as it was, to the bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gymnasium.vector import AutoresetMode
+
+from simulacrum.engine.runner import ReferenceRunner
+from simulacrum.engine.vector import FROM_SCHEMA
+from simulacrum.harness import drivers
+from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, seeds_for
+from simulacrum.harness.frames import row_action
+from simulacrum.harness.illegal import unheld
+from simulacrum.harness.sweep import Sweep
+from simulacrum.trace.divergence import Divergence
+from simulacrum.twin.invariant import invariants_of
+
+LONG, LONGEST = 120, 600  # steps of a long rollout, at least and at most
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One rollout: rows, steps (None: three episodes and more), autoreset mode, time limit, parameters per row."""
+
+    num_envs: int
+    steps: int | None = None
+    mode: AutoresetMode = AutoresetMode.NEXT_STEP
+    limit: Any = FROM_SCHEMA
+    params: bool = False
+
+
+FULL = (
+    Plan(1024),
+    Plan(1024, params=True),
+    Plan(512, mode=AutoresetMode.SAME_STEP, params=True),
+    Plan(257, 12, limit=1),
+    Plan(257, 24, limit=2, mode=AutoresetMode.SAME_STEP),
+    Plan(257, 48, limit=7, params=True),
+)
+QUICK = (Plan(128, 40), Plan(65, 12, limit=2))
+REFERENCE_ROWS, REFERENCE_EPISODES, REFERENCE_STEPS = 6, 3, 400
+
+
+def run(bench: Bench) -> Outcome:
+    """The reference on a few rows first, then the batched twin far and wide."""
+    invariants = invariants_of(bench.package.twin_class("fast"))
+    evidence: dict[str, Any] = {"invariants": {found.method: found.rule for found in invariants}}
+    plans = QUICK if bench.quick else FULL
+    bench.say("reference", 0, len(plans) + 2)
+    broken, evidence["reference_moments"] = _reference(bench)
+    if broken is not None:
+        return failed(broken, **evidence)
+    looked = ends = 0
+    for number, plan in enumerate(plans, start=1):
+        bench.say(f"{plan.num_envs} rows", number, len(plans) + 2)
+        sweep, found = _sweep(bench, plan, bench.seed + number)
+        looked, ends = looked + sweep.looked, ends + sweep.ends
+        if found is not None:
+            return failed(f"{found.difference.path} does not hold", found, row_moments=looked, **evidence)
+    bench.say("illegal actions", len(plans) + 1, len(plans) + 2)
+    problem, evidence["illegal_actions_tried"] = unheld(bench)
+    if problem is not None:
+        return failed(problem, row_moments=looked, **evidence)
+    evidence.update(row_moments=looked, episode_ends=ends)
+    if not invariants:
+        return inconclusive("no invariants are declared: state what always holds, and mark it @invariant in both twins",
+                            **evidence)
+    if not ends:
+        return inconclusive(f"{len(invariants)} invariants held, but no episode ended", **evidence)
+    return passed(f"{len(invariants)} invariants held in {looked:,} rows times moments", **evidence)
+
+
+def _sweep(bench: Bench, plan: Plan, seed: int) -> tuple[Sweep, Divergence | None]:
+    params = bench.row_params(plan.num_envs, seed) if plan.params else None
+    env = bench.env(plan.num_envs, mode=plan.mode, limit=plan.limit, params=params)
+    limit = env.max_episode_steps
+    long = LONGEST if limit is None else min(max(3 * (limit + 1), LONG), LONGEST)
+    driver = drivers.standard(bench.schema, plan.num_envs, seed)
+    sweep = Sweep(bench, env)
+    return sweep, sweep.run(driver, seeds_for(plan.num_envs, seed), plan.steps or long)
+
+
+def _reference(bench: Bench) -> tuple[str | None, int]:
+    """What the reference breaks in some episodes of a few rows, and at how many moments it was looked at."""
+    schema, moments = bench.schema, 0
+    driver = drivers.standard(schema, REFERENCE_ROWS, bench.seed)
+    steps = [driver.actions({}, step) for step in range(REFERENCE_STEPS)]
+    for row, seed in enumerate(seeds_for(REFERENCE_ROWS, bench.seed)):
+        runner = ReferenceRunner(bench.package, max_episode_steps=schema.max_episode_steps)
+        runner.reset(seed)
+        action: Any = None
+        for actions in steps:
+            moments += 1
+            for found in runner.broken_invariants():
+                return (
+                    f"the reference breaks {found.method} ({found.rule}: {found.text})\n"
+                    f"  seed {seed}, episode {runner.episode}, t {runner.t}, after action {action}\n"
+                    f"  state: {runner.state}"
+                ), moments
+            if runner.ended:
+                if runner.episode + 1 >= REFERENCE_EPISODES:
+                    break
+                runner.reset()
+                continue
+            action = row_action(schema, actions, row)
+            runner.step(action)
+    return None, moments
