@@ -87,6 +87,11 @@ class Bench:
         """The package's schema."""
         return self.package.schema
 
+    @property
+    def told_env(self) -> Path | None:
+        """The package's folder, where a command has to name it: its id alone leads to no or another package."""
+        return self.package.folder if self.package.origin.startswith("path") else None
+
     def env(
         self,
         num_envs: int,

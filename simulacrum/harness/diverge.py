@@ -109,7 +109,8 @@ def told(
 def _written(moment: Moment, record: Divergence) -> Divergence:
     schema = moment.bench.schema
     sides = [recorded(moment, side) for side in ("reference", "batched")]
-    files = write_failure(record, sides[0], sides[1], moment.bench.failures, schema=schema)
+    failures, env = moment.bench.failures, moment.bench.told_env
+    files = write_failure(record, sides[0], sides[1], failures, schema=schema, env=env)
     return files.divergence
 
 

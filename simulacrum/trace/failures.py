@@ -37,13 +37,15 @@ def write_failure(
     folder: str | Path,
     *,
     schema: Schema,
+    env: str | Path | None = None,
 ) -> FailureFiles:
     """Write `<id>.json`, `<id>.reference.json` and `<id>.batched.json` into the folder, each whole or not at
     all.
 
     The id is a hash of the record, so the same fault met again replaces its own files and no others. A
     trajectory that does not fit the schema cannot be written (the fault may be just that); then the record
-    says why in its hints. Raises TraceError when the folder cannot be written."""
+    says why in its hints. `env` is the environment's folder, where its id alone does not lead to it; the command
+    names it then. Raises TraceError when the folder cannot be written."""
     folder, number = Path(folder), divergence.id
     record = folder / f"{number}.json"
     files = {"record": str(record)}
@@ -62,6 +64,8 @@ def write_failure(
         write_bytes(path, data)
         paths[side], files[side] = path, str(path)
     command = f"simulacrum replay {shlex.quote(str(record))}"
+    if env is not None:
+        command += f" --env {shlex.quote(str(env))}"
     complete = replace(divergence, files=files, command=command, hints=tuple(hints))
     write_bytes(record, dump_divergence(complete).encode("ascii"))
     return FailureFiles(record, paths["reference"], paths["batched"], complete)

@@ -71,3 +71,10 @@ def test_a_full_disk_leaves_nothing_half_written(schema, pair, tmp_path, monkeyp
     with pytest.raises(TraceError, match="cannot be written"):
         write_failure(found, reference, batched, tmp_path / "failures", schema=schema)
     assert list((tmp_path / "failures").iterdir()) == []
+
+
+def test_command_names_the_environment_where_its_id_does_not_lead_to_it(schema, pair, tmp_path):
+    reference, batched, found = pair
+    files = write_failure(found, reference, batched, tmp_path, schema=schema, env=tmp_path / "my envs" / "walk")
+    assert files.divergence.command == f"simulacrum replay {files.record} --env '{tmp_path}/my envs/walk'"
+    assert files.divergence.id == found.id
