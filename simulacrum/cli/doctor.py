@@ -76,9 +76,9 @@ def _show(console: Console, facts: dict[str, Any], environments: list[Listed], f
     terminal.facts(console, rows)
     console.print()
     for finding in found:
-        label = Text(f"{finding.level:<8}", style=STYLES[finding.level])
-        console.print(Text.assemble(label, (f"{finding.topic}: ", "bold"), finding.text), soft_wrap=True)
-        console.print(Text.assemble("        ", ("mend: ", "dim"), terminal.command(finding.mend)), soft_wrap=True)
+        lead = Text(f"{finding.level:<9}", style=STYLES[finding.level])
+        terminal.prose(console, lead, Text.assemble((f"{finding.topic}: ", "bold"), finding.text))
+        terminal.prose(console, Text("         mend: ", style="dim"), Text(finding.mend, style="cyan"))
     problems = sum(finding.level == "problem" for finding in found)
     verdict = Text(f"{problems} problem(s)", style="bold red") if problems else Text("no problem", style="bold green")
     slow = sum(finding.level == "slow" for finding in found)

@@ -81,11 +81,12 @@ def header(plan: Plan, console: Console) -> None:
     import torch
 
     package = plan.package
-    kind = "full run" if plan.full else "partial run: it grants nothing and revokes nothing"
     threads = "1 thread" if torch.get_num_threads() == 1 else f"{torch.get_num_threads()} threads"
     how = f"{', '.join(plan.forms)} on {plan.device}, torch {torch.__version__}, {threads}"
     console.print(Text.assemble((package.env_id, "bold"), f"  {terminal.short_path(package.folder)}"), soft_wrap=True)
-    console.print(Text(f"{how}; {kind}", style="dim"), soft_wrap=True)
+    console.print(Text(how, style="dim"), soft_wrap=True)
+    if not plan.full:
+        console.print(Text("partial run: it grants nothing and revokes nothing", style="dim"), soft_wrap=True)
     console.print()
 
 
@@ -208,9 +209,9 @@ class LiveView(View):
     def table(self) -> Table:
         """The table as it stands now."""
         table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True, min_width=9)  # of "running" with its spinner: nothing jumps
         table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True, justify="right")
+        table.add_column(no_wrap=True, justify="right", min_width=7)
         table.add_column(overflow="fold", ratio=1)
         for name, row in self.rows.items():
             table.add_row(self._status(row), Text(name, style=_name_style(row)), self._seconds(row), self._what(row))

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from simulacrum.errors import SimulacrumError, UsageError
 
+COMMAND = "bold cyan"  # the style of a command to type
 PASSED, FAILED, WRONG_USE, FAULT, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 
 
@@ -66,7 +67,7 @@ def print_error(error: SimulacrumError) -> None:
     console.print(Text.assemble(("error: ", "bold red"), error.message), soft_wrap=True)
     for label, value in parts.items():
         if value is not None:
-            style = "bold cyan" if label == "next" else ""
+            style = COMMAND if label == "next" else ""
             console.print(Text.assemble((f"  {label}: ", "dim"), (str(value), style)), soft_wrap=True)
     if _mode.json:
         told = {label: None if value is None else str(value) for label, value in parts.items()}
@@ -84,16 +85,28 @@ def warn(message: str) -> None:
 
 
 def facts(console: Console, rows: list[tuple[str, str | Text]]) -> None:
-    """Label and value, one pair a line. Lines are not broken, so that paths and commands can be copied."""
+    """Label and value, one pair a line."""
     width = max(len(label) for label, _ in rows)
     for label, value in rows:
-        text = value if isinstance(value, Text) else Text(value)
-        console.print(Text.assemble((f"{label:<{width}}  ", "dim"), text), soft_wrap=True)
+        prose(console, Text(f"{label:<{width}}  ", style="dim"), value if isinstance(value, Text) else Text(value))
+
+
+def prose(console: Console, lead: Text, text: Text) -> None:
+    """A lead and a text beside it, which stays beside it in a terminal that is too narrow for one line.
+
+    Commands and paths are left to the terminal to break, so that they can be copied; a log gets one line.
+    """
+    room = console.width - lead.cell_len
+    if not console.is_terminal or text.style == COMMAND or " " not in text.plain or room < 20:
+        console.print(Text.assemble(lead, text), soft_wrap=True)
+        return
+    for number, line in enumerate(text.wrap(console, room)):
+        console.print(Text.assemble(lead if number == 0 else " " * lead.cell_len, line), soft_wrap=True)
 
 
 def command(text: str) -> Text:
     """A command to type, as it is shown everywhere."""
-    return Text(text, style="bold cyan")
+    return Text(text, style=COMMAND)
 
 
 def short_path(path: Path) -> str:
