@@ -172,7 +172,7 @@ def _by_hand(judge: Judge) -> Problem | None:
 
 def _partial(run: BoundaryRun) -> Problem | None:
     """Some rows in mid-episode, some right after their end, some with a new seed, all at once, twice in a row."""
-    problem = run.start() or run.step() or run.step()
+    problem = run.start() or _steps(run, 2)
     problem = problem or run.restart(_mask(1, FEW - 1)) or _steps(run, 2)  # mid-episode; the others reach the limit
     waiting = run.lock.last["terminated"] | run.lock.last["truncated"]
     half = _mask(*np.flatnonzero(waiting)[::2]) if waiting.any() else _mask(0)

@@ -1,0 +1,56 @@
+"""Each planted fault is caught by exactly the checks it names, and no rewrite that changes nothing by any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mutants.judge import EAGER_CHECKS, caught, statuses, statuses_under
+from mutants.mutant import Mutant, copy_env, copy_framework
+from mutants.table import COMPILED, FRAMEWORK, HARMLESS, OTHERS, TWINS
+from simulacrum.attest.catalog import CHECK_NAMES
+from simulacrum.engine.forms import cpp_compiler
+
+
+def named(mutant: Mutant) -> str:
+    return mutant.name.replace(" ", "-")
+
+
+@pytest.mark.parametrize("mutant", [*TWINS, *OTHERS], ids=named)
+def test_fault_in_an_environment(mutant: Mutant, tmp_path: Path) -> None:
+    ended = statuses(copy_env(mutant.env, tmp_path, mutant.edits), tmp_path / "failures")
+    assert caught(ended) == mutant.caught_by, ended
+
+
+@pytest.mark.parametrize("mutant", FRAMEWORK, ids=named)
+def test_fault_in_the_framework(mutant: Mutant, tmp_path: Path) -> None:
+    framework = copy_framework(tmp_path / "framework", mutant.edits)
+    ended = statuses_under(framework, copy_env(mutant.env, tmp_path), tmp_path / "failures")
+    assert caught(ended) == mutant.caught_by, ended
+
+
+@pytest.mark.parametrize("mutant", HARMLESS, ids=named)
+def test_rewrite_that_changes_nothing(mutant: Mutant, tmp_path: Path) -> None:
+    ended = statuses(copy_env(mutant.env, tmp_path, mutant.edits), tmp_path / "failures")
+    assert caught(ended) == frozenset(), ended
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(cpp_compiler() is None, reason="no C++ compiler here")
+@pytest.mark.parametrize("mutant", COMPILED, ids=named)
+def test_fault_of_the_compiled_form_alone(mutant: Mutant, tmp_path: Path) -> None:
+    folder = copy_env(mutant.env, tmp_path, mutant.edits)
+    ended = statuses(folder, tmp_path / "failures", CHECK_NAMES, ("eager", "inductor"))
+    assert caught(ended) == mutant.caught_by, ended
+
+
+def test_every_check_has_a_fault_that_it_catches() -> None:
+    for check in EAGER_CHECKS:
+        assert any(check in mutant.caught_by for mutant in [*TWINS, *OTHERS, *FRAMEWORK]), check
+
+
+def test_every_kind_of_fault_is_planted() -> None:
+    names = [mutant.name for mutant in [*TWINS, *OTHERS, *FRAMEWORK, *COMPILED]]
+    missing = [kind for kind in (f"K{number:02}" for number in range(1, 25)) if not any(kind in n for n in names)]
+    assert missing == []
