@@ -29,7 +29,9 @@ def to_tensors(group: Group, action: Any, num_envs: int, device: torch.device) -
     if not isinstance(action, Mapping) or set(action) != set(group.fields):
         found = sorted(str(k) for k in action) if isinstance(action, Mapping) else type(action).__name__
         raise ActionError(
-            "the action is not a mapping with the declared keys", expected=sorted(group.fields), found=found,
+            "the action is not a mapping with the declared keys",
+            expected=sorted(group.fields),
+            found=found,
             where="action",
         )
     return {name: _to_tensor(field, action[name], num_envs, device) for name, field in group.fields.items()}
@@ -40,13 +42,18 @@ def _to_tensor(field: Field, action: Any, num_envs: int, device: torch.device) -
         action = _from_host(field, action)
     elif action.device.type != device.type and action.device.type != "cpu":
         raise ActionError(
-            "the action lives on another device", expected=str(device), found=str(action.device), where=field.path,
+            "the action lives on another device",
+            expected=str(device),
+            found=str(action.device),
+            where=field.path,
             next_step=f"pass action.to({str(device)!r})",
         )
     shape = (num_envs, *field.shape)
     if tuple(action.shape) != shape:
         raise ActionError(
-            "the batch of actions has the wrong shape", expected=list(shape), found=list(action.shape),
+            "the batch of actions has the wrong shape",
+            expected=list(shape),
+            found=list(action.shape),
             where=field.path,
         )
     wanted = torch_dtype(field.dtype)
@@ -67,7 +74,9 @@ def _from_host(field: Field, action: Any) -> torch.Tensor:
     try:
         array = np.asarray(action)
     except (ValueError, TypeError):
-        raise ActionError("the action is not an array of numbers", found=type(action).__name__, where=field.path) from None
+        raise ActionError(
+            "the action is not an array of numbers", found=type(action).__name__, where=field.path
+        ) from None
     if array.dtype.kind not in "biuf":
         raise ActionError(
             "the action is not an array of numbers", expected=field.dtype, found=str(array.dtype), where=field.path

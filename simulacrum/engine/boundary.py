@@ -101,7 +101,7 @@ def merge(mask: torch.Tensor, yes: Any, no: Any) -> Any:
     """`where_rows` over a struct of tensors, field by field."""
     if isinstance(yes, torch.Tensor):
         return where_rows(mask, yes, no)
-    return type(yes)(*(merge(mask, a, b) for a, b in zip(yes, no)))
+    return type(yes)(*(merge(mask, a, b) for a, b in zip(yes, no, strict=True)))
 
 
 _CORES: weakref.WeakKeyDictionary[EnvPackage, dict[int | None, Core]] = weakref.WeakKeyDictionary()
@@ -129,8 +129,10 @@ def _flag(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
     if not isinstance(value, torch.Tensor) or value.dtype != torch.bool or value.shape != like.shape:
         found = f"{value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
         raise TwinError(
-            f"{name} has the wrong shape or dtype in the batched twin", expected=f"torch.bool {list(like.shape)}",
-            found=found, where=name,
+            f"{name} has the wrong shape or dtype in the batched twin",
+            expected=f"torch.bool {list(like.shape)}",
+            found=found,
+            where=name,
         )
     return value
 

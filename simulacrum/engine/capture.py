@@ -89,7 +89,7 @@ def _refuse_values(program: torch.export.ExportedProgram) -> None:
     """Raise for operations that read a value into Python or into a shape: each would wait for the device."""
     for node in program.graph.nodes:
         if node.meta.get("unbacked_bindings"):
-            lines: list[str] = (node.meta.get("stack_trace") or "").strip().splitlines()
+            lines = str(node.meta.get("stack_trace") or "").strip().splitlines()
             raise RuntimeError(f"{node.target} reads a value: {' '.join(line.strip() for line in lines[-2:])}")
 
 

@@ -77,7 +77,7 @@ class Inductor:
     def _build(self, args: tuple[Any, ...]) -> tuple[Callable[..., Any], Graph]:
         graph = capture(self.function, args)
         # The compiler that was found, and not the first name that torch would try.
-        wanted = {**INDUCTOR_OPTIONS, "cpp.cxx": (None, cpp_compiler() or "g++")}
+        wanted: dict[str, Any] = {**INDUCTOR_OPTIONS, "cpp.cxx": (None, cpp_compiler() or "g++")}
         options = {key: value for key, value in wanted.items() if _known_option(key)}
         run = torch.compile(graph.plain(), fullgraph=True, options=options)
         for tensor in graph.example:
@@ -109,7 +109,7 @@ def _known_option(key: str) -> bool:
 FORMS: dict[str, Callable[[PureFunction], PureFunction]] = {"eager": eager, "inductor": Inductor}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def cpp_compiler() -> str | None:
     """The C++ compiler that Inductor would call on this machine, or None."""
     chosen = shlex.split(os.environ.get("CXX", ""))[:1]  # CXX may bring arguments with it
@@ -131,7 +131,9 @@ def resolve_form(compile: Any, device: torch.device, *, warn: bool = True) -> st
     name = "eager" if name is None else name
     if not isinstance(name, str) or name not in FORMS:
         raise UsageError(
-            f"unknown form compile={compile!r}", expected=f"False or one of {sorted(FORMS)}", found=repr(compile),
+            f"unknown form compile={compile!r}",
+            expected=f"False or one of {sorted(FORMS)}",
+            found=repr(compile),
             where="compile=",
         )
     if name == "inductor" and device.type == "cpu" and cpp_compiler() is None:

@@ -36,8 +36,9 @@ def check_autoreset_mode(mode: Any) -> AutoresetMode:
         for name, member in _MODES.items():
             if plain == name.replace("_", ""):
                 return member
-    raise UsageError("unknown autoreset mode", expected=f"one of {sorted(_MODES)}", found=repr(mode),
-                     where="autoreset_mode=")
+    raise UsageError(
+        "unknown autoreset mode", expected=f"one of {sorted(_MODES)}", found=repr(mode), where="autoreset_mode="
+    )
 
 
 def check_device(device: Any) -> torch.device:
@@ -50,16 +51,20 @@ def check_device(device: Any) -> torch.device:
     except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         there = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
         raise DeviceError(
-            f"device {device!r} is not usable here", expected=f"one of {there}", found=str(error).split("\n")[0],
-            where="device=", next_step="run `simulacrum doctor` to see what this machine and this torch offer",
+            f"device {device!r} is not usable here",
+            expected=f"one of {there}",
+            found=str(error).split("\n")[0],
+            where="device=",
+            next_step="run `simulacrum doctor` to see what this machine and this torch offer",
         ) from None
-    if chosen.type == "cuda" and chosen.index is None:
+    # torch's types say int; a bare "cuda" has None.
+    if chosen.type == "cuda" and chosen.index is None:  # pyright: ignore[reportUnnecessaryComparison]
         chosen = torch.device("cuda", torch.cuda.current_device())
     return chosen
 
 
 def check_output(output: Any) -> Literal["torch", "numpy"]:
-    """"torch" or "numpy"."""
+    """ "torch" or "numpy"."""
     if output not in ("torch", "numpy"):
         raise UsageError("unknown output", expected="'torch' or 'numpy'", found=repr(output), where="output=")
     return output
@@ -70,8 +75,12 @@ def check_limit(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, numbers.Integral) or not 1 <= int(limit) < 2**31:
-        raise UsageError("max_episode_steps must be a positive integer or None", expected="1 or more",
-                         found=repr(limit), where="max_episode_steps=")
+        raise UsageError(
+            "max_episode_steps must be a positive integer or None",
+            expected="1 or more",
+            found=repr(limit),
+            where="max_episode_steps=",
+        )
     return int(limit)
 
 
@@ -84,13 +93,20 @@ def check_options(options: Mapping[str, Any] | None, num_envs: int) -> torch.Ten
     if options is None:
         return None
     if not isinstance(options, Mapping):
-        raise UsageError("options is not a mapping", expected="a dict or None", found=type(options).__name__,
-                         where="reset(options=...)")
+        raise UsageError(
+            "options is not a mapping",
+            expected="a dict or None",
+            found=type(options).__name__,
+            where="reset(options=...)",
+        )
     for key in options:
         if key != "reset_mask":
             near = difflib.get_close_matches(str(key), ["reset_mask"], n=1, cutoff=0.3)
             raise UsageError(
-                f"unknown reset option {key!r}", expected="'reset_mask'", found=repr(key), where="reset(options=...)",
+                f"unknown reset option {key!r}",
+                expected="'reset_mask'",
+                found=repr(key),
+                where="reset(options=...)",
                 next_step=f"did you mean {near[0]!r}?" if near else None,
             )
     given = options.get("reset_mask")
@@ -103,8 +119,9 @@ def _mask(given: Any, num_envs: int) -> torch.Tensor:
     if mask.dtype != torch.bool:
         raise UsageError("reset_mask has the wrong dtype", expected="bool", found=str(mask.dtype), where=where)
     if tuple(mask.shape) != (num_envs,):
-        raise UsageError("reset_mask has the wrong shape", expected=f"({num_envs},)", found=tuple(mask.shape),
-                         where=where)
+        raise UsageError(
+            "reset_mask has the wrong shape", expected=f"({num_envs},)", found=tuple(mask.shape), where=where
+        )
     if not bool(mask.any()):
         raise UsageError("reset_mask is all False", expected="at least one row to reset", found="none", where=where)
     return mask.clone()
@@ -116,6 +133,10 @@ def _host_mask(given: Any, where: str) -> np.ndarray:
     except ValueError:
         array = np.array(None)
     if array.dtype.kind not in "biuf":
-        raise UsageError("reset_mask is not an array of bools", expected="an array, tensor or list of bools",
-                         found=repr(given)[:80], where=where)
+        raise UsageError(
+            "reset_mask is not an array of bools",
+            expected="an array, tensor or list of bools",
+            found=repr(given)[:80],
+            where=where,
+        )
     return array

@@ -14,7 +14,7 @@ from simulacrum.engine.boundary import StepOut
 
 def storages(*trees: Any) -> set[int]:
     """The identities of the memory blocks behind every tensor of the trees."""
-    return {t.untyped_storage()._cdata for tree in trees for t in _tensors(tree)}
+    return {t.untyped_storage().data_ptr() for tree in trees for t in _tensors(tree)}
 
 
 def _tensors(tree: Any) -> Iterable[torch.Tensor]:
@@ -47,10 +47,10 @@ class Freshener:
         return value
 
     def _tensor(self, tensor: torch.Tensor) -> torch.Tensor:
-        identity = tensor.untyped_storage()._cdata
+        identity = tensor.untyped_storage().data_ptr()
         if identity in self.taken or not tensor.is_contiguous():
             tensor = tensor.clone(memory_format=torch.contiguous_format)
-            identity = tensor.untyped_storage()._cdata
+            identity = tensor.untyped_storage().data_ptr()
         self.taken.add(identity)
         return tensor
 

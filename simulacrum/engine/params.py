@@ -40,8 +40,10 @@ def _column(name: str, value: Any, num_envs: int) -> list[Any]:
     if isinstance(value, (list, tuple)):
         if len(value) != num_envs:
             raise UsageError(
-                f"parameter {name!r} has the wrong number of values", expected=f"one, or one a row ({num_envs})",
-                found=len(value), where="params=",
+                f"parameter {name!r} has the wrong number of values",
+                expected=f"one, or one a row ({num_envs})",
+                found=len(value),
+                where="params=",
             )
         return list(value)
     return [value] * num_envs
@@ -59,4 +61,4 @@ def batch_params(schema: Schema, given: Mapping[str, Any] | None, num_envs: int,
 
 def row_params(params: Any, row: int) -> dict[str, Any]:
     """One row of a Params struct as plain Python values."""
-    return {name: value[row].item() for name, value in zip(params._fields, params)}
+    return {name: value[row].item() for name, value in zip(params._fields, params, strict=True)}

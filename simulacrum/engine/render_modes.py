@@ -15,11 +15,13 @@ def check_render_mode(package: EnvPackage, mode: Any) -> str | None:
     if mode is None:
         return None
     if mode not in RENDER_MODES:
-        raise UsageError("unknown render mode", expected=f"None or one of {RENDER_MODES}", found=repr(mode),
-                         where="render_mode=")
+        raise UsageError(
+            "unknown render mode", expected=f"None or one of {RENDER_MODES}", found=repr(mode), where="render_mode="
+        )
     if package.render() is None:
-        raise UsageError(f"{package.name} has no render.py", expected="render_mode=None", found=repr(mode),
-                         where=str(package.folder))
+        raise UsageError(
+            f"{package.name} has no render.py", expected="render_mode=None", found=repr(mode), where=str(package.folder)
+        )
     return mode
 
 

@@ -41,7 +41,9 @@ def set_attr(env: SimulacrumVectorEnv, name: str, values: Any) -> None:
     """Set a parameter per row, or one attribute for the whole env."""
     if isinstance(values, (list, tuple)) and len(values) != env.num_envs:
         raise UsageError(
-            "wrong number of values", expected=f"one, or a list of {env.num_envs}", found=len(values),
+            "wrong number of values",
+            expected=f"one, or a list of {env.num_envs}",
+            found=len(values),
             where=f"set_attr({name!r})",
         )
     if name in env.params._fields:
@@ -50,8 +52,10 @@ def set_attr(env: SimulacrumVectorEnv, name: str, values: Any) -> None:
     if isinstance(values, (list, tuple)):
         if any(value is not values[0] and value != values[0] for value in values):
             raise UsageError(
-                f"{name!r} is one attribute of the whole batch", expected="equal values, or a parameter: "
-                f"{sorted(env.params._fields)}", found=repr(values)[:80], where="set_attr",
+                f"{name!r} is one attribute of the whole batch",
+                expected=f"equal values, or a parameter: {sorted(env.params._fields)}",
+                found=repr(values)[:80],
+                where="set_attr",
             )
         values = values[0]
     if name.startswith("_") or not hasattr(env, name):

@@ -33,7 +33,8 @@ class NoScalarDraw:
         from simulacrum.errors import DrawError
 
         raise DrawError(
-            f"draw.{name} was called outside reset and step", expected="draws in reset() and step() only",
+            f"draw.{name} was called outside reset and step",
+            expected="draws in reset() and step() only",
             where="observe(), info(), action_mask() or an invariant",
             next_step="draw in step() and keep the value in the state",
         )
@@ -76,7 +77,9 @@ class ReferenceRunner:
     ) -> None:
         self.schema = package.schema
         self.env: ReferenceEnv = package.reference() if env is None else env
-        self.layout = layout or Layout([Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in self.schema.draws])
+        self.layout = layout or Layout(
+            [Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in self.schema.draws]
+        )
         self.params = params_type(self.schema)(**params_values(self.schema, params))
         self.max_episode_steps = max_episode_steps
         self.override: Mapping[str, Any] | None = None
@@ -123,7 +126,7 @@ class ReferenceRunner:
     def save(self) -> dict[str, Any]:
         """Where the runner stands, as plain values: what `restore` takes."""
         return {
-            "params": {name: _plain(value) for name, value in zip(self.params._fields, self.params)},
+            "params": {name: _plain(value) for name, value in zip(self.params._fields, self.params, strict=True)},
             "state": None if self.state is None else dump_state(self.schema, self.state),
             "clock": (self.seed, self.episode, self.t, self.returns, self.ended),
         }
@@ -149,9 +152,7 @@ class ReferenceRunner:
             truncated = True
         self.returns += float(reward)
         self.ended = terminated or truncated
-        return StepResult(
-            self.state, self.observe(), reward, terminated, truncated, self.info(), self.action_mask()
-        )
+        return StepResult(self.state, self.observe(), reward, terminated, truncated, self.info(), self.action_mask())
 
     def observe(self) -> Any:
         """The observation of the present state."""
@@ -182,5 +183,6 @@ def _plain(value: Any) -> Any:
 def _flag(name: str, value: Any) -> bool:
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return bool(value)
-    raise TwinError(f"{name} is not a bool", expected="True or False", found=f"{value!r} ({type(value).__name__})",
-                    where=name)
+    raise TwinError(
+        f"{name} is not a bool", expected="True or False", found=f"{value!r} ({type(value).__name__})", where=name
+    )

@@ -30,12 +30,18 @@ def row_seeds(seed: Any, num_envs: int) -> list[int | None]:
         seeds = list(seed)
         if len(seeds) != num_envs:
             raise UsageError(
-                "the list of seeds has the wrong length", expected=f"{num_envs}, one a row", found=len(seeds),
+                "the list of seeds has the wrong length",
+                expected=f"{num_envs}, one a row",
+                found=len(seeds),
                 where="reset(seed=...)",
             )
         return [None if s is None else check_seed(s) for s in seeds]
-    raise UsageError("this is not a seed", expected="an integer, a list of integers or None", found=repr(seed),
-                     where="reset(seed=...)")
+    raise UsageError(
+        "this is not a seed",
+        expected="an integer, a list of integers or None",
+        found=repr(seed),
+        where="reset(seed=...)",
+    )
 
 
 def check_seed(seed: Any) -> int:
@@ -45,7 +51,9 @@ def check_seed(seed: Any) -> int:
     value = int(seed)
     if not 0 <= value < SEED_LIMIT:
         raise UsageError(
-            "the seed is out of range", expected="0 to 2**64 - 1 (row i of reset(seed=s) gets s + i)", found=value,
+            "the seed is out of range",
+            expected="0 to 2**64 - 1 (row i of reset(seed=s) gets s + i)",
+            found=value,
             where="reset(seed=...)",
         )
     return value

@@ -1,4 +1,4 @@
-"""The reference twin as an ordinary `gymnasium.Env`, for `gymnasium.make` and Gymnasium's own sync and async vectors."""
+"""The reference twin as an ordinary `gymnasium.Env`, for `gymnasium.make` and Gymnasium's own vectors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class SimulacrumEnv(gym.Env[Any, Any]):
         """Start an episode: episode 0 of `seed`, or the next one. A never-seeded env takes entropy from the system."""
         self._check_open()
         if options:
-            raise UsageError("unknown reset options", expected="none", found=sorted(options), where="reset(options=...)")
+            raise UsageError(
+                "unknown reset options", expected="none", found=sorted(options), where="reset(options=...)"
+            )
         chosen = check_seed(seed) if seed is not None else None if self._seeded else entropy()
         super().reset(seed=chosen)
         self._seeded = True
@@ -66,8 +68,12 @@ class SimulacrumEnv(gym.Env[Any, Any]):
         if self.runner.ended:
             raise gym.error.ResetNeeded("the episode has ended: call reset() before the next step()")
         if not is_member(self.schema.action, self.action_space, action):
-            raise ActionError("the action is outside the action space", expected=self.action_space, found=repr(action),
-                              where="step(action)")
+            raise ActionError(
+                "the action is outside the action space",
+                expected=self.action_space,
+                found=repr(action),
+                where="step(action)",
+            )
         out = self.runner.step(scalar_action(self.schema.action, action))
         return self._observation(out.observation), float(out.reward), out.terminated, out.truncated, self._info()
 
@@ -96,8 +102,12 @@ class SimulacrumEnv(gym.Env[Any, Any]):
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ClosedError("this environment was closed", expected="an open environment", where=repr(self),
-                              next_step="make a new one with gymnasium.make")
+            raise ClosedError(
+                "this environment was closed",
+                expected="an open environment",
+                where=repr(self),
+                next_step="make a new one with gymnasium.make",
+            )
 
     def _observation(self, value: Any) -> Any:
         return to_array_group(self.schema.observation, value)

@@ -1,9 +1,11 @@
 """State in and out of a batch: saved and restored to the bit, forked, copied, pickled, and as JSON."""
 
+# pyright: reportPrivateUsage=false
+# This file is the half of SimulacrumVectorEnv that saves and restores; it reads and sets what the class keeps.
+
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,8 +33,8 @@ def save(env: SimulacrumVectorEnv) -> dict[str, Any]:
         "autoreset_mode": env.autoreset_mode.name,
         "max_episode_steps": env.max_episode_steps,
         "seeds": list(env._seeds),
-        "params": {name: value.clone() for name, value in zip(env.params._fields, env.params)},
-        "env": None if state is None else {n: v.clone() for n, v in zip(state.env._fields, state.env)},
+        "params": {name: value.clone() for name, value in zip(env.params._fields, env.params, strict=True)},
+        "env": None if state is None else {n: v.clone() for n, v in zip(state.env._fields, state.env, strict=True)},
         "clock": None if state is None else {n: getattr(state, n).clone() for n in state._fields if n != "env"},
     }
 
@@ -40,7 +42,9 @@ def save(env: SimulacrumVectorEnv) -> dict[str, Any]:
 def restore(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
     """Put `env` where `data` was saved. Everything is checked before anything is changed."""
     _check_head(env, data)
-    params = params_type(env.schema)(*(_own(env, data["params"], n, v) for n, v in zip(env.params._fields, env.params)))
+    params = params_type(env.schema)(
+        *(_own(env, data["params"], n, v) for n, v in zip(env.params._fields, env.params, strict=True))
+    )
     seeds = _seeds(env, data)
     state = None
     if data["env"] is not None:
@@ -49,7 +53,9 @@ def restore(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
             torch.zeros(env.num_envs, dtype=torch.int32, device=env.device),
             env.params,
         )
-        inner = state_type(env.schema)(*(_own(env, data["env"], n, v) for n, v in zip(shape.env._fields, shape.env)))
+        inner = state_type(env.schema)(
+            *(_own(env, data["env"], n, v) for n, v in zip(shape.env._fields, shape.env, strict=True))
+        )
         clock = {n: _own(env, data["clock"], n, getattr(shape, n)) for n in shape._fields if n != "env"}
         state = EngineState(env=inner, **clock)
     env._state, env.params, env._seeds = state, params, seeds
@@ -73,20 +79,32 @@ def _check_head(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
         "max_episode_steps": env.max_episode_steps,
     }
     if not isinstance(data, Mapping) or any(key not in data for key in (*wanted, "seeds", "params", "env", "clock")):
-        raise StateError("this is not a state_dict of a SimulacrumVectorEnv", expected=sorted(wanted),
-                         found=sorted(data) if isinstance(data, Mapping) else type(data).__name__)
+        raise StateError(
+            "this is not a state_dict of a SimulacrumVectorEnv",
+            expected=sorted(wanted),
+            found=sorted(data) if isinstance(data, Mapping) else type(data).__name__,
+        )
     for key, value in wanted.items():
         if data[key] != value:
-            raise StateError(f"the state_dict is of another environment: {key}", expected=value, found=data[key],
-                             where="load_state_dict", next_step="build the env with the arguments it was saved with")
+            raise StateError(
+                f"the state_dict is of another environment: {key}",
+                expected=value,
+                found=data[key],
+                where="load_state_dict",
+                next_step="build the env with the arguments it was saved with",
+            )
 
 
 def _seeds(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> list[int]:
     seeds = data["seeds"]
     fits = isinstance(seeds, (list, tuple)) and len(seeds) in ((env.num_envs,) if data["env"] else (0, env.num_envs))
     if not fits or not all(type(seed) is int and 0 <= seed < SEED_LIMIT for seed in seeds):
-        raise StateError("the state_dict's seeds do not fit", expected=f"{env.num_envs} integers", found=seeds,
-                         where="load_state_dict")
+        raise StateError(
+            "the state_dict's seeds do not fit",
+            expected=f"{env.num_envs} integers",
+            found=seeds,
+            where="load_state_dict",
+        )
     return list(seeds)
 
 
@@ -94,8 +112,12 @@ def _own(env: SimulacrumVectorEnv, saved: Mapping[str, Any], name: str, like: to
     value = saved.get(name) if isinstance(saved, Mapping) else None
     if not isinstance(value, torch.Tensor) or value.shape != like.shape or value.dtype != like.dtype:
         found = f"{value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
-        raise StateError(f"the state_dict's {name} does not fit", expected=f"{like.dtype} {list(like.shape)}",
-                         found=found, where="load_state_dict")
+        raise StateError(
+            f"the state_dict's {name} does not fit",
+            expected=f"{like.dtype} {list(like.shape)}",
+            found=found,
+            where="load_state_dict",
+        )
     return value.detach().clone(memory_format=torch.contiguous_format).to(env.device)
 
 
@@ -137,8 +159,12 @@ def fork(env: SimulacrumVectorEnv, rows: Sequence[int] | torch.Tensor) -> Simula
     """A new env of `len(rows)` rows, row j being a copy of row `rows[j]`."""
     index = torch.as_tensor(rows, dtype=torch.int64).flatten().cpu()
     if len(index) == 0 or bool((index < 0).any()) or bool((index >= env.num_envs).any()):
-        raise UsageError("rows to fork are out of range", expected=f"at least one of 0 to {env.num_envs - 1}",
-                         found=index.tolist(), where="fork(rows)")
+        raise UsageError(
+            "rows to fork are out of range",
+            expected=f"at least one of 0 to {env.num_envs - 1}",
+            found=index.tolist(),
+            where="fork(rows)",
+        )
     saved = save(env)
     if saved["env"] is None:
         raise UsageError("nothing to fork yet", expected="a reset env", next_step="call reset() first")
@@ -147,7 +173,7 @@ def fork(env: SimulacrumVectorEnv, rows: Sequence[int] | torch.Tensor) -> Simula
         saved[part] = {name: value[place] for name, value in saved[part].items()}
     saved["seeds"] = [env._seeds[i] for i in index.tolist()]
     saved["num_envs"] = len(index)
-    arguments = {**constructor_arguments(env), "num_envs": len(index)}
+    arguments: dict[str, Any] = {**constructor_arguments(env), "num_envs": len(index)}
     child: SimulacrumVectorEnv = type(env)(env.package, **arguments)
     child.factory, child.spec = env.factory, env.spec
     restore(child, saved)
@@ -161,10 +187,14 @@ def load_env_states(env: SimulacrumVectorEnv, states: Sequence[Mapping[str, Any]
     if env._state is None:
         env.reset()
     inner = load_states(env.schema, states, env.device)
-    steps = [int(t)] * env.num_envs if isinstance(t, numbers.Integral) else [int(each) for each in t]
+    steps = [int(each) for each in t] if isinstance(t, Iterable) else [int(t)] * env.num_envs
     if len(steps) != env.num_envs or not all(0 <= each < 2**31 for each in steps):
-        raise StateError("wrong step counters", expected=f"one, or {env.num_envs}, of 0 or more", found=steps,
-                         where="load_states(t=)")
+        raise StateError(
+            "wrong step counters",
+            expected=f"one, or {env.num_envs}, of 0 or more",
+            found=steps,
+            where="load_states(t=)",
+        )
     clock = torch.tensor(steps, dtype=torch.int32, device=env.device)
     state = env.state
     env._state = state._replace(
@@ -180,5 +210,5 @@ def dump_env_states(env: SimulacrumVectorEnv) -> list[dict[str, Any]]:
 
 def with_params(env: SimulacrumVectorEnv, given: Mapping[str, Any]) -> None:
     """Change parameters for the steps to come."""
-    current = {name: value.tolist() for name, value in zip(env.params._fields, env.params)}
+    current = {name: value.tolist() for name, value in zip(env.params._fields, env.params, strict=True)}
     env.params = batch_params(env.schema, {**current, **given}, env.num_envs, env.device)

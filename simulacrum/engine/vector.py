@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import gymnasium as gym
-import numpy as np
 import torch
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
@@ -63,7 +62,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         device: str | torch.device = "cpu",
         output: Literal["torch", "numpy"] = "torch",
         compile: bool | str = False,
-        max_episode_steps: int | None | str = FROM_SCHEMA,
+        max_episode_steps: int | str | None = FROM_SCHEMA,
         params: Mapping[str, Any] | None = None,
         render_mode: str | None = None,
         episode_statistics: bool | None = None,
@@ -134,8 +133,10 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         before = self._state
         if before is None and not bool(chosen.all()):
             raise UsageError(
-                "a partial reset before the first full one", expected="reset() of all rows first",
-                found="options['reset_mask'] with False in it", where="reset(options=...)",
+                "a partial reset before the first full one",
+                expected="reset() of all rows first",
+                found="options['reset_mask'] with False in it",
+                where="reset(options=...)",
             )
         chosen = chosen.to(self.device)
         now = torch.full((self.num_envs,), time.perf_counter(), dtype=torch.float64, device=self.device)
@@ -145,7 +146,9 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         reseeded = self._take_seeds(chosen, seeds or [None] * self.num_envs)
         words = split_seed(self._seeds, self.device)
         if before is None:
-            return self.core.fresh(words, torch.zeros(self.num_envs, dtype=torch.int32, device=self.device), self.params)
+            return self.core.fresh(
+                words, torch.zeros(self.num_envs, dtype=torch.int32, device=self.device), self.params
+            )
         episode = torch.where(reseeded, torch.zeros_like(before.episode), before.episode + 1)
         return self.core.reset(before, chosen, words, episode, self.params)
 
@@ -320,12 +323,12 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     # --- Gymnasium's conventions ---------------------------------------------------------------------------------
 
     @property
-    def spec(self) -> EnvSpec | None:  # type: ignore[override]  # a plain attribute in Gymnasium
+    def spec(self) -> EnvSpec | None:
         """The Gymnasium spec it was made from; its `max_episode_steps` is the limit that is in force."""
         return self._spec
 
     @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
+    def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         # `make_vec` notes a limit given to it among the keywords alone, and leaves the registered one in its place.
         if spec is not None and spec.max_episode_steps != self.max_episode_steps:
             spec = copy.copy(spec)
@@ -368,7 +371,9 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedError(
-                "this environment was closed", expected="an open environment", where=repr(self),
+                "this environment was closed",
+                expected="an open environment",
+                where=repr(self),
                 next_step="make a new one with gymnasium.make_vec",
             )
 

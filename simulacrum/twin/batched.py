@@ -103,7 +103,7 @@ def check_state(schema: Schema, state: Any, num_envs: int) -> None:
             found=type(state).__name__,
             where="state",
         )
-    for field, value in zip(schema.state.fields.values(), state):
+    for field, value in zip(schema.state.fields.values(), state, strict=True):
         check_field(field, value, num_envs)
 
 
@@ -111,8 +111,9 @@ def check_field(field: Field, value: Any, num_envs: int) -> None:
     """Raise `TwinError` unless `value` is a tensor `[N, *field.shape]` of the field's dtype. Metadata only."""
     shape, dtype = (num_envs, *field.shape), torch_dtype(field.dtype)
     if not isinstance(value, torch.Tensor):
-        raise TwinError(f"{field.path} is not a tensor", expected=f"{dtype} {list(shape)}", found=repr(value),
-                        where=field.path)
+        raise TwinError(
+            f"{field.path} is not a tensor", expected=f"{dtype} {list(shape)}", found=repr(value), where=field.path
+        )
     if tuple(value.shape) != shape or value.dtype != dtype:
         raise TwinError(
             f"{field.path} has the wrong shape or dtype in the batched twin",
@@ -130,7 +131,7 @@ def load_states(schema: Schema, rows: Sequence[Mapping[str, Any]], device: torch
     for row, data in enumerate(rows):
         try:
             scalars.append(load_state(schema, data))
-        except StateError as error:
+        except StateError as error:  # noqa: PERF203 (the row belongs in the message)
             raise StateError(
                 f"row {row}: {error.message}", expected=error.expected, found=error.found, where=error.where
             ) from None
@@ -143,4 +144,4 @@ def load_states(schema: Schema, rows: Sequence[Mapping[str, Any]], device: torch
 
 def dump_state(schema: Schema, state: Any, row: int) -> dict[str, Any]:
     """One row of a batched state as a JSON-able dict, equal to what the reference's dump gives for it."""
-    return {name: value[row].tolist() for name, value in zip(schema.state.fields, state)}
+    return {name: value[row].tolist() for name, value in zip(schema.state.fields, state, strict=True)}

@@ -28,9 +28,10 @@ _INTEGER_RANGES = {
 }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _struct(type_name: str, names: tuple[str, ...]) -> Any:
-    kind: Any = namedtuple(type_name, names)  # noqa: PYI024 -- the fields come from the schema at run time
+    # The fields come from the schema at run time, so no class statement can name them.
+    kind: Any = namedtuple(type_name, names)  # pyright: ignore[reportUntypedNamedTuple]
     # `replace` without the underscore: it is the one method that authors call.
     kind.replace = kind._replace
     kind.__reduce__ = lambda struct: (_rebuild, (type_name, names, tuple(struct)))
@@ -174,7 +175,10 @@ def canonical_group(group: Group, value: Any) -> Any:
         return canonical(group.leaf, value)
     if not isinstance(value, Mapping):
         raise TwinError(
-            f"{group.name} is not a mapping", expected=f"keys {list(group.fields)}", found=_show(value), where=group.name
+            f"{group.name} is not a mapping",
+            expected=f"keys {list(group.fields)}",
+            found=_show(value),
+            where=group.name,
         )
     if set(value) != set(group.fields):
         raise TwinError(
@@ -196,12 +200,12 @@ def canonical_state(schema: Schema, state: Any) -> Any:
             found=_show(state),
             where="state",
         )
-    return kind(*(canonical(field, value) for field, value in zip(schema.state.fields.values(), state)))
+    return kind(*(canonical(field, value) for field, value in zip(schema.state.fields.values(), state, strict=True)))
 
 
 def dump_state(schema: Schema, state: Any) -> dict[str, Any]:
     """A reference state as a JSON-able dict: ints, bools, floats, nested lists. Float32 keeps its exact value."""
-    return {name: _plain(value) for name, value in zip(schema.state.fields, state)}
+    return {name: _plain(value) for name, value in zip(schema.state.fields, state, strict=True)}
 
 
 def _plain(value: Any) -> Any:
@@ -246,7 +250,9 @@ def params_values(schema: Schema, given: Mapping[str, Any] | None) -> dict[str, 
     unknown = [name for name in given if name not in schema.params]
     if unknown:
         raise StateError(
-            f"unknown parameter {unknown[0]!r}", expected=f"one of {sorted(schema.params)}", found=unknown[0],
+            f"unknown parameter {unknown[0]!r}",
+            expected=f"one of {sorted(schema.params)}",
+            found=unknown[0],
             where=schema.name,
         )
     values: dict[str, Any] = {}

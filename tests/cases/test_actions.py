@@ -84,8 +84,8 @@ for name, plain in (("counter", np.array([0, 1, 1, 0])), ("dials", np.array([[0,
     wanted = run(plain, name, False)
     spaced = np.zeros((8, *plain.shape[1:]), dtype=plain.dtype); spaced[::2] = plain
     locked = plain.copy(); locked.flags.writeable = False
-    for layout in (plain[::-1].copy()[::-1], np.flip(np.flip(plain).copy()), spaced[::2], locked, np.asfortranarray(plain),
-                   plain.T.copy().T, plain.astype(">i4")):
+    turned = [plain[::-1].copy()[::-1], np.flip(np.flip(plain).copy()), plain.T.copy().T, np.asfortranarray(plain)]
+    for layout in (*turned, spaced[::2], locked, plain.astype(">i4")):
         assert_same(run(layout, name, False), wanted)
     for empty in (plain[:0], plain[::-1][:3]):
         try:

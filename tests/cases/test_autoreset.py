@@ -1,4 +1,4 @@
-"""Auto-reset timing, final observations and infos, junk transitions, truncation. Each test carries its case's number."""
+"""Auto-reset timing, final observations and infos, junk transitions, truncation; each test with its case's number."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_b02_same_step_keeps_the_final_observation() -> None:
         observation, _, terminated, truncated, _ = following.step([1] * 4)
         for row in (terminated | truncated).nonzero().flatten().tolist():
             lasts[row].append(observation[row].tolist())
-    for ours, theirs in zip(finals, lasts):
+    for ours, theirs in zip(finals, lasts, strict=False):
         assert len(ours) >= 6
         length = min(len(ours), len(theirs))
         assert ours[:length] == theirs[:length]
@@ -118,7 +118,9 @@ def test_b05_the_other_modes_have_no_junk_at_all() -> None:
             if mode == "disabled" and env.state.ended.any():
                 observation, _ = env.reset(options={"reset_mask": env.state.ended})
             out = env.step([0] * 4)
-            last = torch.where(out[4]["_final_obs"][:, None], out[4]["final_obs"], out[0]) if mode == "same_step" else out[0]
+            last = out[0]
+            if mode == "same_step":
+                last = torch.where(out[4]["_final_obs"][:, None], out[4]["final_obs"], last)
             assert torch.equal(last[:, 0], observation[:, 0] + 1)
             assert torch.equal(last[:, 1], observation[:, 1])
             assert "autoreset" not in out[4]
@@ -128,7 +130,9 @@ def test_b05_the_other_modes_have_no_junk_at_all() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_b07_an_end_on_the_limit_is_both(mode: str) -> None:
     env = vector("counter", 4, autoreset_mode=mode, max_episode_steps=3, params={"goal": [3, 1000, 3, 2]})
-    runners = [ReferenceRunner(package("counter"), params={"goal": goal}, max_episode_steps=3) for goal in (3, 1000, 3, 2)]
+    runners = [
+        ReferenceRunner(package("counter"), params={"goal": goal}, max_episode_steps=3) for goal in (3, 1000, 3, 2)
+    ]
     env.reset(seed=0)
     for row, runner in enumerate(runners):
         runner.reset(row)
@@ -146,7 +150,9 @@ def test_b07_an_end_on_the_limit_is_both(mode: str) -> None:
 
 def test_b07_stable_baselines3_reads_a_time_out_only_there() -> None:
     sb3 = pytest.importorskip("simulacrum.adapters.sb3")
-    env = sb3.SB3VecEnv(vector("counter", 2, autoreset_mode="same_step", max_episode_steps=3, params={"goal": [3, 1000]}))
+    env = sb3.SB3VecEnv(
+        vector("counter", 2, autoreset_mode="same_step", max_episode_steps=3, params={"goal": [3, 1000]})
+    )
     env.seed(0)
     env.reset()
     for _ in range(2):

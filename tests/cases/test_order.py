@@ -11,7 +11,7 @@ from kit.tools import vector
 
 from simulacrum.engine.runner import ReferenceRunner
 
-PLACES = [pair for pair in itertools.permutations(range(5), 2)]
+PLACES = list(itertools.permutations(range(5), 2))
 MOVES = list(itertools.product(range(3), repeat=2))
 
 
@@ -35,7 +35,7 @@ def test_b28_two_rivals_in_every_position_and_move() -> None:
         out = runner.step(moves)
         assert out.observation == tuple(observation[row].tolist())
         assert float(out.reward) == reward[row].item()
-        wanted = [min(max(place + move - 1, 0), 4) for place, move in zip(places, moves)]
+        wanted = [min(max(place + move - 1, 0), 4) for place, move in zip(places, moves, strict=False)]
         seen.add("tie" if wanted[0] == wanted[1] else "swap" if wanted == [*places[::-1]] else "free")
     assert seen == {"tie", "swap", "free"}
 

@@ -82,7 +82,9 @@ def test_b40_unknown_keywords_raise(counter_id: str) -> None:
 
 @pytest.mark.parametrize("kind", [list, np.array, torch.tensor], ids=["list", "ndarray", "tensor"])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("chosen", [[True], [True, False, False, False], [True] * 4, [True, False, True, False]], ids=str)
+@pytest.mark.parametrize(
+    "chosen", [[True], [True, False, False, False], [True] * 4, [True, False, True, False]], ids=str
+)
 def test_b41_masks_of_every_kind(chosen: list[bool], mode: str, kind: Any) -> None:
     num_envs = len(chosen)
     env, twin = (vector("forager", num_envs, autoreset_mode=mode) for _ in range(2))
@@ -99,7 +101,9 @@ def test_b41_masks_of_every_kind(chosen: list[bool], mode: str, kind: Any) -> No
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "wrong", [[False] * 4, [True] * 3, [True] * 5, [1, 0, 1, 0], np.ones(4), np.ones((4, 1), dtype=bool), "all", 7], ids=str
+    "wrong",
+    [[False] * 4, [True] * 3, [True] * 5, [1, 0, 1, 0], np.ones(4), np.ones((4, 1), dtype=bool), "all", 7],
+    ids=str,
 )
 def test_b41_other_masks_raise_before_anything_changes(wrong: Any, mode: str) -> None:
     env = vector("forager", 4, autoreset_mode=mode)
@@ -111,7 +115,7 @@ def test_b41_other_masks_raise_before_anything_changes(wrong: Any, mode: str) ->
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["counter", "forager", "glider", "canvas"])
+@pytest.mark.parametrize("name", ["counter", "forager"])
 def test_b44_copies_have_the_originals_future(name: str, mode: str) -> None:
     for taken in (3, 4):  # in an episode, and at its end
         env = vector(name, 3, autoreset_mode=mode, max_episode_steps=4)
@@ -133,8 +137,13 @@ def test_b44_a_copy_of_a_gated_env_in_another_process(counter_id: str, tmp_path:
     env.reset(seed=0)
     env.step([0, 0])
     (tmp_path / "env").write_bytes(pickle.dumps(env))
-    code = "import pickle, sys; env = pickle.load(open(sys.argv[1], 'rb')); print(env.step([0, 0])[0].tolist(), env.spec.id)"
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "env")], capture_output=True, text=True, timeout=120)
+    code = (
+        "import pickle, sys; from pathlib import Path; env = pickle.loads(Path(sys.argv[1]).read_bytes()); "
+        "print(env.step([0, 0])[0].tolist(), env.spec.id)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "env")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stderr == ""
     assert done.stdout.strip() == f"{env.step([0, 0])[0].tolist()} {counter_id}"
 
 
@@ -154,19 +163,24 @@ def test_b49_close_is_silent_and_final(counter_id: str) -> None:
 LEFT = """
 import gymnasium as gym
 from kit.tools import vector
-env = vector("counter", 2)
-env.reset(seed=0)
-del env
-gone = gym.wrappers.vector.RecordEpisodeStatistics(vector("counter", 2, output="numpy"))
-kept = vector("counter", 2); kept.reset(); kept.step([0, 0])
-try:
-    vector("counter", -1)
-except ValueError:
-    pass
+gone = vector("counter", 2)
+gone.reset(seed=0)
+del gone
+closed = vector("counter", 2)
+closed.close()
+wrapped = gym.wrappers.vector.RecordEpisodeStatistics(vector("counter", 2, output="numpy"))
+kept = vector("counter", 2)
+kept.reset()
+kept.step([0, 0])
+for wrong in ({"num_envs": 0}, {"device": "cuda:99"}, {"params": {"x": 1}}):
+    try:
+        vector(**wrong)
+    except Exception as error:
+        broken = error.__traceback__
 """
 
 
 def test_b49_nothing_on_stderr_at_the_end() -> None:
-    done = subprocess.run([sys.executable, "-W", "error", "-c", LEFT], cwd=kit.FOLDER.parent, capture_output=True, text=True,
-                          timeout=120)  # fmt: skip
+    command = [sys.executable, "-W", "error", "-c", LEFT]
+    done = subprocess.run(command, cwd=kit.FOLDER.parent, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

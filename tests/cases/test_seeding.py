@@ -73,7 +73,7 @@ def test_b17_permuted_and_split_batches_are_permuted_and_split(name: str) -> Non
     for index in ([5, 3, 1, 0, 2, 4], [0, 1, 2], [3, 4, 5]):
         part = vector(name, len(index), max_episode_steps=4)
         part.reset(seed=[9 + row for row in index])
-        for out, wanted in zip(play(part, 12, Actor(part, row_ids=index)), whole):
+        for out, wanted in zip(play(part, 12, Actor(part, row_ids=index)), whole, strict=False):
             assert_same(out, tuple(rows(each, index) for each in wanted))
 
 
@@ -81,7 +81,10 @@ def test_b17_permuted_and_split_batches_are_permuted_and_split(name: str) -> Non
 def test_b19_episode_k_does_not_depend_on_earlier_lengths(mode: str) -> None:
     starts = []
     for limit in (2, 5, 7):
-        env, single = vector("forager", 2, autoreset_mode=mode, max_episode_steps=limit), SimulacrumEnv(package("forager"))
+        env, single = (
+            vector("forager", 2, autoreset_mode=mode, max_episode_steps=limit),
+            SimulacrumEnv(package("forager")),
+        )
         first, _ = env.reset(seed=1)
         single.reset(seed=1)
         found = [first]
@@ -114,7 +117,7 @@ def test_b20_nothing_survives_a_reset(name: str, mode: str) -> None:
     used.reset(seed=[0, 5, 0], options={"reset_mask": [False, True, False]})
     alone = vector(name, 1, **kinds)
     alone.reset(seed=5)
-    for out, wanted in zip(play(used, 12, Actor(used, 3)), play(alone, 12, Actor(alone, 3, row_ids=[1]))):
+    for out, wanted in zip(play(used, 12, Actor(used, 3)), play(alone, 12, Actor(alone, 3, row_ids=[1])), strict=False):
         assert_same(tuple(rows(part, slice(1, 2)) for part in out), wanted)
 
 
@@ -136,7 +139,7 @@ def test_b46_the_seeds_stay_n_in_any_sequence(num_envs: int) -> None:
         assert observation.shape[0] == num_envs
         assert list(env.np_random_seed) == seeds
         assert env.state.episode.tolist() == numbers
-        for row, (seed, episode) in enumerate(zip(seeds, numbers)):
+        for row, (seed, episode) in enumerate(zip(seeds, numbers, strict=False)):
             single = SimulacrumEnv(package("forager"))
             assert single.runner.reset(seed, episode) == tuple(observation[row].tolist())
 

@@ -12,7 +12,13 @@ from kit.tools import MODES, Actor, advance, leaves, vector
 
 from simulacrum.errors import ActionError, DeviceError
 
-DTYPES = {torch.float32: np.float32, torch.int64: np.int64, torch.uint8: np.uint8, torch.int8: np.int8, torch.int32: np.int32}
+DTYPES = {
+    torch.float32: np.float32,
+    torch.int64: np.int64,
+    torch.uint8: np.uint8,
+    torch.int8: np.int8,
+    torch.int32: np.int32,
+}
 
 
 def everything(name: str, num_envs: int, mode: str) -> list[tuple[Any, ...]]:
@@ -33,7 +39,7 @@ def everything(name: str, num_envs: int, mode: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("num_envs", [1, 2, 3])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", (*NAMES, "toywalk", "forager"))
+@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager"])
 def test_b34_b35_every_leaf_has_its_axis_and_dtype_always(name: str, mode: str, num_envs: int) -> None:
     env = vector(name, num_envs)
     space, kinds = env.single_observation_space, {}

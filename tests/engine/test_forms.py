@@ -30,7 +30,9 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
 
 
 def test_names_of_forms() -> None:
-    assert forms.resolve_form(False, CPU) == forms.resolve_form("eager", CPU) == forms.resolve_form(None, CPU) == "eager"
+    assert (
+        forms.resolve_form(False, CPU) == forms.resolve_form("eager", CPU) == forms.resolve_form(None, CPU) == "eager"
+    )
     for wrong in ("fortran", 3, [], {"a": 1}):
         with pytest.raises(UsageError, match="unknown form"):
             forms.resolve_form(wrong, CPU)
@@ -93,9 +95,7 @@ def test_one_tensor_in_two_places_stays_two_inputs() -> None:
 )  # fmt: skip
 def test_what_looks_at_values_or_fixes_n_cannot_be_captured(function: Any) -> None:
     with pytest.raises(CompileError, match="cannot be captured as one graph") as caught:
-        graph = capture(function, (torch.arange(3),))
-        graph.plain()(torch.arange(5))
-        raise AssertionError(graph.program)
+        capture(function, (torch.arange(3),))
     assert "torch.where" in str(caught.value)
 
 

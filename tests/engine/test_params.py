@@ -17,7 +17,9 @@ COUNTER, TOYWALK = package("counter").schema, package("toywalk").schema
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("given", [3, np.int64(3), np.array(3), torch.tensor(3), [3, 3], np.array([3, 3]), (3, 3)], ids=repr)
+@pytest.mark.parametrize(
+    "given", [3, np.int64(3), np.array(3), torch.tensor(3), [3, 3], np.array([3, 3]), (3, 3)], ids=repr
+)
 def test_one_value_in_every_form(given: Any) -> None:
     params = batch_params(COUNTER, {"goal": given}, 2, CPU)
     assert params.goal.tolist() == [3, 3]

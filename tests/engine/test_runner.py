@@ -29,7 +29,9 @@ def test_episodes_and_statistics() -> None:
     assert runner.reset(episode=1) == second
 
 
-@pytest.mark.parametrize(("goal", "cut", "flags"), [(4, 9, (True, True)), (9, 4, (False, True)), (4, 4, (True, True)), (9, 9, (False, True))])
+@pytest.mark.parametrize(
+    ("goal", "cut", "flags"), [(4, 9, (True, True)), (9, 4, (False, True)), (4, 4, (True, True)), (9, 9, (False, True))]
+)
 def test_the_limit_truncates_whatever_the_rules_say(goal: int, cut: int, flags: tuple[bool, bool]) -> None:
     runner = ReferenceRunner(package("counter"), params={"goal": goal, "cut": cut}, max_episode_steps=4)
     runner.reset(0)

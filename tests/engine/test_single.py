@@ -66,7 +66,7 @@ def test_gymnasiums_vectors_equal_the_batch(env_id: str, way: str) -> None:
             assert (a[2].tolist(), a[3].tolist()) == (b[2].tolist(), b[3].tolist())
 
 
-@pytest.mark.parametrize("name", (*NAMES, "toywalk"))
+@pytest.mark.parametrize("name", [*NAMES, "toywalk"])
 def test_row_i_of_a_batch_is_the_single_env_of_its_seed(name: str) -> None:
     batch = vector(name, 3, output="numpy", autoreset_mode="disabled", max_episode_steps=None)
     observation, info = batch.reset(seed=30)
@@ -78,7 +78,7 @@ def test_row_i_of_a_batch_is_the_single_env_of_its_seed(name: str) -> None:
         assert env.observation_space.contains(first)
         seen = env.step(action(row, 0))
         for ours, theirs in ((first, observation), (seen[0], out[0]), (first_info, info), (seen[4], out[4])):
-            for (path, a), (_, b) in zip(leaves(ours), leaves(theirs)):
+            for (path, a), (_, b) in zip(leaves(ours), leaves(theirs), strict=False):
                 assert np.asarray(a).dtype == b.dtype, path
                 assert np.asarray(a).tobytes() == b[row].tobytes(), path
         assert (seen[1], seen[2], seen[3]) == (out[1][row], out[2][row], out[3][row])

@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent
 NAMES = ("counter", "glider", "dials", "canvas", "rivals")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def package(name: str) -> EnvPackage:
     """The kit's package of that name, or a built-in one; loaded once, so that twins and compiled steps are shared."""
     return load_package(FOLDER / name) if name in NAMES else load_package(name)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simulacrum.contract.agreement import check_agreement
-
 from kit import NAMES, package
+from simulacrum.contract.agreement import check_agreement
 
 
 @pytest.mark.parametrize("name", NAMES)

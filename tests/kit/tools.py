@@ -79,7 +79,7 @@ def assert_same(a: Any, b: Any, what: str = "") -> None:
     """Both trees have the same structure, types, dtypes, shapes and bits."""
     ours, theirs = list(leaves(a)), list(leaves(b))
     assert [path for path, _ in ours] == [path for path, _ in theirs], what
-    for (path, x), (_, y) in zip(ours, theirs):
+    for (path, x), (_, y) in zip(ours, theirs, strict=False):
         assert same_leaf(x, y), f"{what}{path}: {x!r} is not {y!r}"
 
 
@@ -90,7 +90,7 @@ def same_leaf(x: Any, y: Any) -> bool:
         if x.dtype != y.dtype or x.shape != y.shape:
             return False
         if x.dtype == object:
-            return all(_all_same(i, j) for i, j in zip(x, y))
+            return all(_all_same(i, j) for i, j in zip(x, y, strict=False))
         return x.tobytes() == y.tobytes()
     return type(x) is type(y) and x == y
 

@@ -22,7 +22,7 @@ from simulacrum.twin.batched import (
 from simulacrum.twin.state import dump_state as dump_reference
 
 
-@pytest.mark.parametrize("name", (*NAMES, "toywalk", "forager"))
+@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager"])
 def test_both_twins_write_the_same_states(name: str) -> None:
     schema, runner = package(name).schema, ReferenceRunner(package(name))
     rows = []
@@ -46,7 +46,13 @@ def test_the_row_that_does_not_fit_is_named() -> None:
 def test_fields_are_checked_by_dtype_and_shape() -> None:
     declared = package("counter").schema.state.fields["count"]
     check_field(declared, torch.zeros(3, dtype=torch.int32), 3)
-    for wrong in (torch.zeros(3), torch.zeros(2, dtype=torch.int32), torch.zeros(3, 1, dtype=torch.int32), [0, 0, 0], 0):
+    for wrong in (
+        torch.zeros(3),
+        torch.zeros(2, dtype=torch.int32),
+        torch.zeros(3, 1, dtype=torch.int32),
+        [0, 0, 0],
+        0,
+    ):
         with pytest.raises(TwinError, match=r"state\.count"):
             check_field(declared, wrong, 3)
 
