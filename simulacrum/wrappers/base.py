@@ -11,7 +11,6 @@ from gymnasium.vector import AutoresetMode, VectorWrapper
 from simulacrum.engine.modes import check_options
 from simulacrum.errors import StateError, UsageError
 
-
 if TYPE_CHECKING:
     _Base = VectorWrapper[Any, Any, Any, Any, Any]
 else:
