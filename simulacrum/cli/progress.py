@@ -28,6 +28,7 @@ STATUS_STYLES = {
     "running": "cyan",
     "waiting": "dim",
     "not run": "dim",
+    "stopped": "yellow",
 }
 
 
@@ -189,7 +190,7 @@ class LiveView(View):
     ) -> None:
         for row in self.rows.values():
             if row.status in ("running", "waiting"):
-                row.status, row.text = "not run", ""
+                row.status, row.text = "stopped" if row.status == "running" and error else "not run", ""
         self.live.stop()
 
     def progress(self, check: str, what: str, done: int, total: int) -> None:

@@ -49,11 +49,26 @@ def test_broken_package_is_listed_with_its_error(cli, counter, file, content, wh
     assert "broken" in done.out
 
 
-def test_truncated_report_is_damaged(cli, counter):
-    (counter / "validation_report.json").write_text('{"format": "simulacrum validation rep')
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"format": "simulacrum validation rep', "not JSON"),
+        ("[]", "not a JSON object"),
+        ('{"format": "simulacrum validation report", "version": 99}', "another version"),
+        ('{"format": "simulacrum validation report", "version": 1}', "does not fit its schema"),
+    ],
+)
+def test_report_that_was_cut_or_edited_is_damaged(cli, counter, text, why):
+    (counter / "validation_report.json").write_text(text)
     row = rows(cli, counter)["counter"]
     assert row["gate"] == "damaged"
-    assert "not JSON" in row["why"][0]
+    assert why in row["why"][0]
+
+
+def test_unreadable_file_is_broken(cli, counter):
+    (counter / "spec.md").unlink()
+    (counter / "spec.md").symlink_to("spec.md")  # reading it is an error for anybody, also for root
+    assert rows(cli, counter)["counter"]["gate"] == "broken"
 
 
 def test_fits_80_columns_and_widens(cli, monkeypatch, counter):

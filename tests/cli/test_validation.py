@@ -44,6 +44,14 @@ def test_failures_folder_is_where_it_is_asked_to_be(cli, counter, edit, own_fold
     assert not (own_folders / "failures").exists()
 
 
+def test_failures_folder_that_cannot_be_written(cli, counter, edit):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 2")
+    done = cli("validate", counter, *QUICK, "--failures", "/proc/nowhere")
+    assert done.code == 1
+    assert "cannot be written" in done.out
+    assert "/proc/nowhere" in done.out
+
+
 def test_json_lines(cli, counter):
     done = cli("validate", counter, *QUICK, "--json")
     started, check, finished = map(json.loads, done.out.splitlines())
@@ -142,7 +150,8 @@ def test_live_table_stays_whole_when_the_run_breaks_off():
     view, console = live(80)
     with pytest.raises(Stopped), view:
         raise Stopped
-    assert "not run" in console.file.getvalue()
+    assert [line.split()[0] for line in shown(view)] == ["stopped", "not", "not"]
+    assert "stopped" in console.file.getvalue()
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
