@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from simulacrum.cli import terminal
 from simulacrum.cli.choices import Env, Policy, Seed, complete_player
@@ -51,14 +52,13 @@ def record(
     console.print(_table(row))
     path = terminal.quoted(out)
     known = "" if not package.origin.startswith("path") else f" --env {terminal.spoken(package)}"
-    terminal.facts(
-        console,
-        [
-            ("wrote", f"{out} ({len(row.starts)} episodes, {len(row.steps)} steps, {row.form})"),
-            ("replay", terminal.command(f"simulacrum replay {path}{known}")),
-            ("render", terminal.command(f"simulacrum render {path}{known}")),
-        ],
-    )
+    rows: list[tuple[str, str | Text]] = [
+        ("wrote", f"{out} ({len(row.starts)} episodes, {len(row.steps)} steps, {row.form})"),
+        ("replay", terminal.command(f"simulacrum replay {path}{known}")),
+    ]
+    if package.render() is not None:
+        rows.append(("render", terminal.command(f"simulacrum render {path}{known}")))
+    terminal.facts(console, rows)
 
 
 def check_target(path: Path, overwrite: bool) -> None:
