@@ -173,12 +173,23 @@ def _sanitize(field: Field, action: torch.Tensor) -> tuple[torch.Tensor, torch.T
 
 
 def _limits(field: Field, action: torch.Tensor) -> tuple[Any, Any]:
-    """The bounds as Python numbers or tensors of the action's dtype (per-element bounds, MultiDiscrete)."""
-    if field.space == "MultiDiscrete":
-        assert field.nvec is not None
-        highest = torch.tensor(field.nvec, dtype=action.dtype, device=action.device) - 1
-        return 0, highest
-    return tuple(
-        torch.tensor(bound, dtype=action.dtype, device=action.device) if isinstance(bound, tuple) else bound
+    """The bounds as Python numbers, or as tensors of the action's dtype where elements differ (MultiDiscrete too)."""
+    low, high = (
+        _bound(bound, action.dtype, action.device) if isinstance(bound, tuple) else bound
         for bound in (field.low, field.high)
-    )  # type: ignore[return-value]  # two items by construction
+    )
+    return low, high
+
+
+_BOUNDS: dict[tuple[Any, torch.dtype, torch.device], torch.Tensor] = {}
+
+
+def _bound(bound: Any, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """The bound as a tensor, made once: each transfer to an accelerator would wait for it."""
+    kept = _BOUNDS.get((bound, dtype, device))
+    if kept is None:
+        kept = torch.tensor(bound, dtype=dtype, device=device)
+        # A stand-in, made while a graph is captured, or one made for inference alone, serves nobody later.
+        if type(kept) is torch.Tensor and not torch.compiler.is_compiling() and not kept.is_inference():
+            _BOUNDS[bound, dtype, device] = kept
+    return kept

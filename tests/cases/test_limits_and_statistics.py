@@ -10,6 +10,7 @@ import pytest
 from gymnasium.vector import SyncVectorEnv
 from kit import package
 from kit.tools import advance, vector
+from packaging.version import Version
 
 from simulacrum.engine.single import SimulacrumEnv
 
@@ -64,6 +65,8 @@ def test_b11_b13_native_statistics_count_every_episode_right(mode: str, limit: i
 
 @pytest.mark.parametrize(("mode", "limit"), [case for case in CASES if case[0] != "disabled"])
 def test_b11_b13_gymnasiums_statistics_count_the_same(mode: str, limit: int) -> None:
+    if mode == "same_step" and Version(gym.__version__) < Version("1.4"):
+        pytest.skip("older releases of Gymnasium count all episodes but the first short in this mode")
     env = gym.wrappers.vector.RecordEpisodeStatistics(
         vector("counter", 4, autoreset_mode=mode, max_episode_steps=limit, output="numpy")
     )
