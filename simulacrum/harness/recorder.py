@@ -30,7 +30,7 @@ def recorded(moment: Moment, side: str) -> Trajectory:
     index = 0 if side == "reference" else 1
     place = moment.place if index == 0 else moment.row
     frames = [pair[index] for pair in moment.frames]
-    actions = [_row_of(moment.bench.schema, action, moment.row) for action in moment.actions]
+    actions = [row_event(moment.bench.schema, action, moment.row) for action in moment.actions]
     first = max((i + 1 for i, action in enumerate(actions) if action is RESEEDED), default=0)
     frames, actions = frames[first:], actions[first:]  # a trajectory has one seed: the last one given
     return trajectory(
@@ -49,7 +49,8 @@ def recorded(moment: Moment, side: str) -> Trajectory:
 RESTARTED, RESEEDED, LEFT_ALONE = "restarted", "reseeded", "left alone"  # what a `Restart` is to one row
 
 
-def _row_of(schema: Schema, action: Any, row: int) -> Any:
+def row_event(schema: Schema, action: Any, row: int) -> Any:
+    """What an entry of a rollout's actions is to one row: its action, or what a `Restart` does to it."""
     if not isinstance(action, Restart):
         return row_action(schema, action, row)
     if not action.rows[row]:
