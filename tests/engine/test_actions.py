@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,16 @@ def test_sanitize_replaces_only_what_is_illegal() -> None:
     assert ((clean >= -1) & (clean <= 1)).all()
     assert clean[2].tolist() == [0.5, 1.0]
     assert bad[1, 0] == 2.0
+
+
+def test_an_unbounded_box_takes_any_number_but_no_nan_and_no_infinity() -> None:
+    leaf = dataclasses.replace(group("glider").leaf, low=None, high=None)
+    unbounded = dataclasses.replace(group("glider"), fields={"": leaf})
+    given = torch.tensor([[1e30, -1e30], [float("nan"), 0.0], [0.0, float("inf")], [float("-inf"), 0.0]])
+    clean, outside = sanitize(unbounded, given)
+    assert outside.tolist() == [False, True, True, True]
+    assert torch.isfinite(clean).all()
+    assert torch.equal(clean[0], given[0])
 
 
 def test_the_action_of_a_row_being_reset_is_ignored_whatever_it_is() -> None:

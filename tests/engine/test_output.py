@@ -40,8 +40,9 @@ def assert_apart(*trees: Any) -> None:
 def test_nothing_returned_shares_memory(name: str, mode: str, output: str) -> None:
     for num_envs in (1, 3):
         env = vector(name, num_envs, autoreset_mode=mode, output=output, max_episode_steps=2)
-        first, actor = env.reset(seed=0), Actor(env)
+        first, actor = env.reset(seed=0), Actor(env)  # with its info
         assert_apart(first, tuple(env.state), tuple(env.params))
+        assert not storages(*(leaf for _, leaf in leaves(first))) & constants_of(env.core.env)
         for _ in range(5):
             before, action = env.state, actor()
             out = advance(env, action)

@@ -141,9 +141,9 @@ def poison(tree: Any) -> None:
     """Fill every tensor and array with garbage, in place."""
     for _, leaf in leaves(tree):
         if isinstance(leaf, torch.Tensor):
-            leaf.copy_(torch.ones_like(leaf) if leaf.dtype == torch.bool else torch.full_like(leaf, 77))
+            leaf.copy_(~leaf if leaf.dtype == torch.bool else torch.full_like(leaf, 77))
         elif isinstance(leaf, np.ndarray) and leaf.dtype == object:
             for item in leaf:
                 poison(item)
         elif isinstance(leaf, np.ndarray):
-            leaf[...] = 1 if leaf.dtype == bool else 77
+            leaf[...] = ~leaf if leaf.dtype == bool else 77
