@@ -11,6 +11,11 @@ A bash block that shows a failure says so in the same place, and must then exit 
 
     <!-- exits with 1 -->
 
+A ```text block that shows what the block before it printed says so too, and then each of its lines must have been
+printed (a line of dots stands for what is left out):
+
+    <!-- printed -->
+
 Pages are read in a clone of the repository, so its folder training/ stands in the working folder too.
 
 Exit codes: 0 all blocks ran, 1 a block failed, 2 the page cannot be read as meant.
@@ -18,6 +23,8 @@ Exit codes: 0 all blocks ran, 1 a block failed, 2 the page cannot be read as mea
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import subprocess
@@ -32,6 +39,7 @@ from typing import Any
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w+-]*)")
 OPT_OUT = re.compile(r"^\s*<!--\s*not executed\b:?(?P<reason>.*?)-->\s*$")
 EXIT_CODE = re.compile(r"^\s*<!--\s*exits with (?P<code>\d+)\s*-->\s*$")
+PRINTED = re.compile(r"^\s*<!--\s*printed\s*-->\s*$")
 LANGUAGES = ("python", "bash")
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,7 +61,7 @@ class Block:
 
 
 def parse(page: Path) -> list[Block]:
-    """Return the page's Python and bash blocks in order. Raises PageError."""
+    """Return the page's Python and bash blocks, and the text they are said to print, in order. Raises PageError."""
     lines = page.read_text(encoding="utf-8").splitlines()
     blocks: list[Block] = []
     at = 0
@@ -71,6 +79,8 @@ def parse(page: Path) -> list[Block]:
             expected = EXIT_CODE.match(lines[at - 1]) if at else None
             exit_code = int(expected["code"]) if expected else 0
             blocks.append(Block(fence["language"], at + 2, code, opt_out(page, lines, at), exit_code))
+        if fence["language"] == "text" and at and PRINTED.match(lines[at - 1]):
+            blocks.append(Block("text", at + 2, "\n".join(lines[at + 1 : end]), None))
         at = end + 1
     return blocks
 
@@ -86,35 +96,45 @@ def opt_out(page: Path, lines: list[str], at: int) -> str | None:
     return reason
 
 
-def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> None:
+def run_python(page: Path, block: Block, namespace: dict[str, Any]) -> str:
     # Empty lines in front make a traceback name the page and the page's own line.
     source = "\n" * (block.line - 1) + block.code
-    exec(compile(source, str(page), "exec"), namespace)
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, str(page), "exec"), namespace)
+    finally:
+        print(printed.getvalue(), end="", flush=True)
+    return printed.getvalue()
 
 
-def run_bash(block: Block) -> None:
+def run_bash(block: Block) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, "PATH": path}
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], env=environment)
+    command = ["bash", "-euo", "pipefail", "-c", block.code]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    print(done.stdout, end="", flush=True)
     if done.returncode != block.exit_code:
         raise subprocess.CalledProcessError(done.returncode, "bash")
+    return done.stdout
 
 
-def run(page: Path, block: Block, namespace: dict[str, Any]) -> bool:
-    """Run one block and return whether it came through; what went wrong is printed with the page's line."""
+def unprinted(block: Block, output: str) -> list[str]:
+    """The lines of a ```text block that are not among the lines of the output."""
+    given = {line.strip() for line in output.splitlines()}
+    return [line for line in block.code.splitlines() if line.strip(" .") and line.strip() not in given]
+
+
+def run(page: Path, block: Block, namespace: dict[str, Any]) -> str | None:
+    """Run one block and return what it printed; None where it failed, which is printed with the page's line."""
     try:
-        if block.language == "python":
-            run_python(page, block, namespace)
-        else:
-            run_bash(block)
+        return run_python(page, block, namespace) if block.language == "python" else run_bash(block)
     except subprocess.CalledProcessError as error:
         print(f"{page}:{block.line}: this bash block exited with {error.returncode}", file=sys.stderr)
-        return False
     except BaseException:
         traceback.print_exc()
         print(f"{page}:{block.line}: this Python block raised", file=sys.stderr)
-        return False
-    return True
+    return None
 
 
 def main(arguments: list[str]) -> int:
@@ -128,7 +148,7 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    ran = 0
+    ran, output = 0, ""
     with tempfile.TemporaryDirectory(prefix="page-") as folder:
         os.chdir(folder)
         os.symlink(ROOT / "training", "training", target_is_directory=True)
@@ -136,11 +156,18 @@ def main(arguments: list[str]) -> int:
             if block.reason is not None:
                 print(f"{page.name}:{block.line}: not executed: {block.reason}", flush=True)
                 continue
-            if not run(page, block, namespace):
+            if block.language == "text":
+                missing = unprinted(block, output)
+                if missing:
+                    print(f"{page}:{block.line}: the block above did not print: {missing[0]!r}", file=sys.stderr)
+                    return 1
+                continue
+            printed = run(page, block, namespace)
+            if printed is None:
                 return 1
-            ran += 1
+            ran, output = ran + 1, printed
         os.chdir(page.parent)
-    print(f"{page.name}: {ran} of {len(blocks)} blocks ran")
+    print(f"{page.name}: {ran} of {sum(block.language in LANGUAGES for block in blocks)} blocks ran")
     return 0
 
 

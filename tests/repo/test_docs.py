@@ -70,6 +70,15 @@ def test_block_that_shows_a_failure_must_fail_so(tmp_path):
     assert "page.md:3: this bash block exited with 0" in done.stderr
 
 
+@pytest.mark.parametrize("block", [("```python", "print('x 41')", "```"), ("```bash", "echo x 41", "```")])
+def test_what_a_page_says_was_printed_must_have_been(tmp_path, block):
+    shown = written(tmp_path, *block, "so:", "<!-- printed -->", "```text", "...", "  x 41", "```")
+    assert run_page(shown, tmp_path).returncode == 0
+    done = run_page(written(tmp_path, *block, "<!-- printed -->", "```text", "x 42", "```"), tmp_path)
+    assert done.returncode == 1
+    assert "page.md:6: the block above did not print: 'x 42'" in done.stderr
+
+
 def test_opt_out_needs_a_reason(tmp_path):
     page = written(tmp_path, "<!-- not executed: it takes a day -->", "```bash", "false", "```")
     done = run_page(page, tmp_path)
