@@ -138,16 +138,13 @@ def _canonical_float(field: Field, value: Any, index: tuple[int, ...]) -> float:
         plain = Float32(plain)
     elif field.dtype == "float32":
         plain = value
-    _check_bounds(field, plain, index)
+    _check_bounds(field, float(plain), index)  # as plain floats: the comparisons of Float32 round first, in vain
     return plain
 
 
 def _check_bounds(field: Field, value: Any, index: tuple[int, ...]) -> None:
+    """`value` is of the field's dtype, and so are the field's bounds already."""
     low, high = _bound(field.low, index), _bound(field.high, index)
-    if field.dtype == "float32":
-        # The schema writes decimals; the field holds float32. The bound that counts is the float32 one.
-        low = None if low is None else round32(low)
-        high = None if high is None else round32(high)
     if (low is not None and value < low) or (high is not None and value > high):
         raise _refuse(field, index, f"a value in [{low}, {high}]", _show(value))
 
