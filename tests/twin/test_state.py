@@ -59,7 +59,7 @@ def test_the_struct_has_the_schemas_fields_and_replaces() -> None:
         (field("float32"), Float32(0.1), Float32(0.1)),
         (field("float32"), 3, Float32(3.0)),
         (field("float64"), 0.1, 0.1),
-        (field("float32", low=0.0, high=0.1), Float32(0.1), Float32(0.1)),
+        (field("float32", low=0.0, high=float(Float32(0.1))), Float32(0.1), Float32(0.1)),
         (field("float32", allow={"inf"}), math.inf, Float32(math.inf)),
         (field("float64", allow={"-0.0"}), -0.0, -0.0),
         (field("int32", (2,), 0, 9), [1, 2], (1, 2)),
