@@ -186,7 +186,8 @@ def _apart(
     if found is None:
         return None
     found = replace(found, row=row, hints=(*found.hints, f"`reference` is the file, recorded from form {given.form}"))
-    return write_failure(found, given, again, bench.failures, schema=bench.schema).divergence
+    files = write_failure(found, given, again, bench.failures, schema=bench.schema, env=bench.told_env)
+    return files.divergence
 
 
 def _said(one: Taken, who: str, found: Divergence) -> str:
