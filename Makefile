@@ -51,7 +51,7 @@ OLDEST_GYMNASIUM := 1.2.2
 test-oldest: $(READY) ## the Gymnasium-facing tests on the oldest Gymnasium that is supported
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --upgrade \
 	  --target $(VENV)/oldest gymnasium==$(OLDEST_GYMNASIUM)
-	PYTHONPATH=$(VENV)/oldest $(BIN)/python -m pytest -q -m "not slow" -p no:cacheprovider \
+	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -m "not slow" -p no:cacheprovider \
 	  tests/engine tests/cases tests/wrappers tests/test_registry.py $(ARGS)
 
 coverage: $(READY) ## all tests, then the lines they did not reach
