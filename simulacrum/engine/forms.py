@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch._dynamo
 from torch.utils import _pytree as pytree
 
 from simulacrum.engine.capture import MAX_ROWS, Graph, capture
@@ -75,6 +74,8 @@ class Inductor:
         return pytree.tree_unflatten(given, graph.given)
 
     def _build(self, args: tuple[Any, ...]) -> tuple[Callable[..., Any], Graph]:
+        import torch._dynamo  # here: it takes as long to load as all the rest of torch
+
         graph = capture(self.function, args)
         # The compiler that was found, and not the first name that torch would try.
         wanted: dict[str, Any] = {**INDUCTOR_OPTIONS, "cpp.cxx": (None, cpp_compiler() or "g++")}

@@ -121,7 +121,7 @@ class Bench:
         """Parameters drawn per row from their declared bounds, ends included; {} when none has bounds."""
         generator = np.random.default_rng(seed)
         chosen: dict[str, np.ndarray] = {}
-        for name, param in self.schema.params.items():
+        for number, (name, param) in enumerate(self.schema.params.items()):
             low, high = param.field.low, param.field.high
             if low is None or high is None or isinstance(low, tuple) or isinstance(high, tuple):
                 continue
@@ -129,7 +129,8 @@ class Bench:
                 values = (low + generator.random(num_envs) * (high - low)).astype(param.field.dtype)
             else:
                 values = generator.integers(int(low), int(high), size=num_envs, endpoint=True)
-            values[::7], values[3::7] = low, high
+            # Each parameter has its ends in rows of its own, or no row would have only one of them at an end.
+            values[number % 7 :: 7], values[(number + 3) % 7 :: 7] = low, high
             chosen[name] = values
         return chosen
 

@@ -27,10 +27,12 @@ def statuses(
     return {name: (outcome.status, outcome.message) for name, outcome in ended.items()}
 
 
-def statuses_under(framework: Path, folder: Path, scratch: Path) -> dict[str, tuple[str, str]]:
+def statuses_under(
+    framework: Path, folder: Path, scratch: Path, checks: Sequence[str] = EAGER_CHECKS
+) -> dict[str, tuple[str, str]]:
     """The same, by the framework in another folder, in a process of its own."""
     paths = [str(framework), str(Path(__file__).resolve().parents[1])]
-    command = [sys.executable, "-m", "mutants.judge", str(folder), str(scratch)]
+    command = [sys.executable, "-m", "mutants.judge", str(folder), str(scratch), *checks]
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}, capture_output=True, text=True, check=False,
         cwd=framework,
@@ -45,4 +47,4 @@ def caught(ended: dict[str, tuple[str, str]]) -> frozenset[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(statuses(Path(sys.argv[1]), Path(sys.argv[2]))))
+    print(json.dumps(statuses(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])))

@@ -54,7 +54,8 @@ TWINS = (
         (FAST, 'berry_y=draw.integers("berry_y", SIZE)', 'berry_y=draw.integers("berry_x", SIZE)'),
     ),
     planted(
-        "K11 a draw from the global generator", "toywalk", f"{RULES} batch_independence determinism invariant_sweep spec_contract",
+        "K11 a draw from the global generator", "toywalk", f"{RULES} batch_independence determinism invariant_sweep "
+        "spec_contract",
         (FAST, 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)',
          'slips = ctx.draw.bernoulli("slip", ctx.params.slip) | (torch.rand(ctx.t.shape) < ctx.params.slip)'),
     ),
@@ -69,7 +70,7 @@ TWINS = (
     ),
     planted(
         "K13 gains added from the last berry to the first", "forager", RULES,
-        (FAST, "for k in range(BERRIES):\n            # A berry", "for k in reversed(range(BERRIES)):\n            # A berry"),
+        (FAST, "in range(BERRIES):\n            # A berry", "in reversed(range(BERRIES)):\n            # A berry"),
     ),
     planted(
         "K14 a mask as a factor gives -0.0", "forager", f"{RULES} invariant_sweep",
@@ -99,22 +100,24 @@ TWINS = (
     ),
     planted(
         "K20 two rows of a table swapped", "forager", RULES,
-        (FAST, "torch.where(kind == 1, GAIN_MEDIUM, small)", "torch.where(kind == 1, GAIN_SMALL, small + GAIN_MEDIUM - GAIN_SMALL)"),
+        (FAST, "torch.where(kind == 1, GAIN_MEDIUM, small)", "torch.where(kind == 0, GAIN_MEDIUM, small)"),
     ),
     planted(
         "K21 north and south exchanged", "forager", RULES,
         (FAST, "NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3", "NORTH, EAST, SOUTH, WEST = 2, 1, 0, 3"),
     ),
     planted(
-        "K22 of two berries in one cell only the first is eaten", "forager", RULES,
+        "K22 of two berries in one cell only the first is eaten", "forager", f"{RULES} invariant_sweep",
         (FAST, "return [state.alive[:, k] & here[k] for k in range(BERRIES)]",
-         "hit = [state.alive[:, k] & here[k] for k in range(BERRIES)]\n"
-         "        return [hit[k] & ~torch.stack([*hit[:k], hit[k] & ~hit[k]]).any(dim=0) for k in range(BERRIES)]"),
+         "hit, taken, first = [state.alive[:, k] & here[k] for k in range(BERRIES)], x != x, []\n"
+         "        for k in range(BERRIES):\n"
+         "            first, taken = [*first, hit[k] & ~taken], taken | hit[k]\n"
+         "        return first"),
     ),
     planted(
         "K23 another result in whole vectors", "toywalk", "batch_independence",
         (FAST, "move = self._move(action, slips)  # R4: int32 [N]",
-         "move = self._move(action, slips)\n        if len(move) % 16 == 0:\n            move = -move"),
+         "move = self._move(action, slips)  # R4\n        if len(move) % 16 == 0:\n            move = -move"),
     ),
     planted(
         "K24 a metric that misses the last berry", "forager", RULES,
@@ -134,13 +137,11 @@ OTHERS = (
         (FAST, "right = (action == 1) ^ slips", "right = (action == 0) ^ slips"),
     ),
     planted(
-        "both twins know their process", "toywalk", "determinism",
-        ("reference.py", "from typing import Any\n", "import os\nfrom typing import Any\n"),
-        (FAST, "from typing import Any\n", "import os\nfrom typing import Any\n"),
+        "both twins hash a string", "toywalk", "determinism",
         ("reference.py", "return Float32(state.position) / GOAL,",
-         "return Float32(state.position) / (GOAL + 1 + os.getpid() % 4096),"),
-        (FAST, "state.position.to(torch.float32) / GOAL",
-         "state.position.to(torch.float32) / (GOAL + 1 + os.getpid() % 4096)"),
+         'return Float32(state.position) / (GOAL + 1 + hash("toywalk") % 4096),'),
+        (FAST, "where = state.position.to(torch.float32) / GOAL",
+         'where = state.position.to(torch.float32) / (GOAL + 1 + hash("toywalk") % 4096)'),
     ),
     planted(
         "an invariant that does not hold", "toywalk", "invariant_sweep",
@@ -155,11 +156,11 @@ OTHERS = (
         (FAST, "from . import GOAL,", "from .reference import LEFT as _LEFT\nfrom . import GOAL,"),
     ),
     planted(
-        "an unfinished spec", "toywalk", "spec_contract",
-        ("spec.md", "## Purpose\n", "## Purpose\n\nTODO say more.\n"),
+        "a rule that the code never names", "toywalk", "spec_contract",
+        (FAST, "GOAL - state.position}  # R10: int32 [N]", "GOAL - state.position}"),
     ),
     planted(
-        "a slot that nobody draws", "toywalk", "differential",
+        "a slot that nobody draws", "toywalk", "differential spec_contract",
         ("reference.py", 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)', "slips = False"),
         (FAST, 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)', "slips = torch.zeros_like(action == 0)"),
     ),
@@ -178,16 +179,16 @@ FRAMEWORK = (
     ),
     planted(
         "K08 the final observation is the next one", "toywalk", "auto_reset",
-        (BOUNDARY, "            final_observation=final_observation,", "            final_observation=out.observation.clone(),"),
+        (BOUNDARY, "  final_observation=final_observation,", "  final_observation=out.observation.clone(),"),
     ),
     planted(
         "K09 a reset by hand resets all rows", "toywalk", "auto_reset",
-        (BOUNDARY, "return merge(mask, self.fresh(seed, episode, params), es)", "return self.fresh(seed, episode, params)"),
+        (BOUNDARY, "merge(mask, self.fresh(seed, episode, params), es)", "self.fresh(seed, episode, params)"),
     ),
     planted(
         "K09 the return is carried over", "toywalk", RULES,
-        (BOUNDARY, "after = merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)",
-         "after = merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)._replace(returns=after.returns)"),
+        (BOUNDARY, "merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)",
+         "merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)._replace(returns=after.returns)"),
     ),
     planted(
         "K11 step draws keyed after the step", "toywalk", f"{RULES} scripted_policies",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,32 +15,55 @@ from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.engine.forms import cpp_compiler
 
 
-def named(mutant: Mutant) -> str:
-    return mutant.name.replace(" ", "-")
+# At least one fault for each check, and two rewrites; the rest takes several minutes.
+QUICK = (
+    "K01 rewards broadcast over the batch",
+    "K17 the wall one cell too early",
+    "K19 the state moved in place",
+    "K23 another result in whole vectors",
+    "both twins exchange left and right",
+    "both twins hash a string",
+    "an invariant that does not hold",
+    "a rule that the code never names",
+    "K08 SAME_STEP starts the same episode again",
+    "K09 a reset by hand resets all rows",
+    "two bounds one after the other",
+    "truncation said in so many words",
+)
 
 
-@pytest.mark.parametrize("mutant", [*TWINS, *OTHERS], ids=named)
+def cases(*groups: Sequence[Mutant]) -> list[Any]:
+    """The mutants as parameters, slow ones marked."""
+    return [
+        pytest.param(
+            mutant, id=mutant.name.replace(" ", "-"), marks=() if mutant.name in QUICK else (pytest.mark.slow,)
+        )
+        for group in groups
+        for mutant in group
+    ]
+
+
+@pytest.mark.parametrize("mutant", cases(TWINS, OTHERS))
 def test_fault_in_an_environment(mutant: Mutant, tmp_path: Path) -> None:
     ended = statuses(copy_env(mutant.env, tmp_path, mutant.edits), tmp_path / "failures")
     assert caught(ended) == mutant.caught_by, ended
 
 
-@pytest.mark.parametrize("mutant", FRAMEWORK, ids=named)
+@pytest.mark.parametrize("mutant", cases(FRAMEWORK))
 def test_fault_in_the_framework(mutant: Mutant, tmp_path: Path) -> None:
     framework = copy_framework(tmp_path / "framework", mutant.edits)
     ended = statuses_under(framework, copy_env(mutant.env, tmp_path), tmp_path / "failures")
     assert caught(ended) == mutant.caught_by, ended
 
 
-@pytest.mark.parametrize("mutant", HARMLESS, ids=named)
+@pytest.mark.parametrize("mutant", cases(HARMLESS))
 def test_rewrite_that_changes_nothing(mutant: Mutant, tmp_path: Path) -> None:
     ended = statuses(copy_env(mutant.env, tmp_path, mutant.edits), tmp_path / "failures")
     assert caught(ended) == frozenset(), ended
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(cpp_compiler() is None, reason="no C++ compiler here")
-@pytest.mark.parametrize("mutant", COMPILED, ids=named)
+@pytest.mark.parametrize("mutant", cases(COMPILED))
 def test_fault_of_the_compiled_form_alone(mutant: Mutant, tmp_path: Path) -> None:
     folder = copy_env(mutant.env, tmp_path, mutant.edits)
     ended = statuses(folder, tmp_path / "failures", CHECK_NAMES, ("eager", "inductor"))
@@ -48,6 +73,12 @@ def test_fault_of_the_compiled_form_alone(mutant: Mutant, tmp_path: Path) -> Non
 def test_every_check_has_a_fault_that_it_catches() -> None:
     for check in EAGER_CHECKS:
         assert any(check in mutant.caught_by for mutant in [*TWINS, *OTHERS, *FRAMEWORK]), check
+
+
+def test_every_check_has_a_quick_fault() -> None:
+    quick = [mutant for mutant in [*TWINS, *OTHERS, *FRAMEWORK] if mutant.name in QUICK]
+    assert len(quick) == len(QUICK) - 2
+    assert set(EAGER_CHECKS) <= {check for mutant in quick for check in mutant.caught_by}
 
 
 def test_every_kind_of_fault_is_planted() -> None:

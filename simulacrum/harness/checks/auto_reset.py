@@ -2,13 +2,14 @@
 
 Both twins run side by side in NEXT_STEP, SAME_STEP and DISABLED over at least three episodes a row. The four cases
 (none, terminated, truncated, both) must each occur in each mode; for "both" the time limit is set to the very step at
-which some row was seen to terminate. A package whose spec says under Episode end that its rules "never terminate" an
-episode cannot show two of the cases, and is held to its word; any other package in which nothing terminates leaves the
-check inconclusive.
+which some row was seen to terminate. A package whose spec says under Episode end that its rules terminate nothing, in
+the words "never terminate", "terminate no episode" or "end no episode", cannot show two of the cases, and is held to
+its word; any other package in which nothing terminates leaves the check inconclusive.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,7 @@ EPISODES = 3  # per row and run, at least
 HORIZON = 1000  # steps looked ahead for a termination, at most; all of the time limit where that is shorter
 UNLIMITED = 300  # steps looked ahead where the schema has no limit
 ROWS, QUICK_ROWS, FEW = 33, 17, 9
+NOTHING_TERMINATES = re.compile(r"never terminate|(end|terminate)s? no episode")
 
 
 @dataclass
@@ -219,7 +221,7 @@ def _mask(*rows: int) -> Array:
 def _never_terminates(bench: Bench) -> str | None:
     """The rule under Episode end that says the rules never terminate an episode, or None."""
     for rule in bench.package.spec.rules.values():
-        if rule.heading == "Episode end" and "never terminate" in " ".join(rule.text.lower().split()):
+        if rule.heading == "Episode end" and NOTHING_TERMINATES.search(" ".join(rule.text.lower().split())):
             return rule.id
     return None
 

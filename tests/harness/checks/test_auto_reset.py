@@ -15,7 +15,10 @@ NEVER = (
 )
 
 
-@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager"])
+ENDLESS = ("canvas", "rivals")  # their specs say that nothing terminates
+
+
+@pytest.mark.parametrize("name", [*(name for name in NAMES if name not in ENDLESS), "toywalk", "forager"])
 def test_the_four_cases_occur_in_each_mode(check: Callable[..., Outcome], name: str) -> None:
     outcome = check("auto_reset", name)
     assert outcome.status == "passed", outcome.message
@@ -24,6 +27,15 @@ def test_the_four_cases_occur_in_each_mode(check: Callable[..., Outcome], name: 
         assert all(met[case] > 0 for case in CASES), (mode, met)
         assert all(ends[what] > 0 for what in ("all rows at once", "some rows, others not", "length one")), ends
     assert outcome.evidence["boundaries_compared_between_runs"] > 100
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_where_nothing_terminates_by_the_spec_only_truncation_is_asked_for(
+    check: Callable[..., Outcome], name: str
+) -> None:
+    outcome = check("auto_reset", name)
+    assert outcome.status == "passed", outcome.message
+    assert all(met["truncated"] > 0 for met in outcome.evidence["cases"].values())
 
 
 def test_a_package_in_which_nothing_terminates_stays_open(

@@ -40,7 +40,8 @@ def test_a_global_generator_is_named(check: Callable[..., Outcome], changed: Cal
 def test_a_twin_that_remembers_is_found(check: Callable[..., Outcome], changed: Callable[..., EnvPackage]) -> None:
     edit = (
         "fast.py", "move = self._move(action, slips)  # R4: int32 [N]",
-        "self.calls = getattr(self, 'calls', 0) + 1\n        move = self._move(action, slips) * (1 - self.calls // 30 % 2)",
+        "self.calls = getattr(self, 'calls', 0) + 1\n"
+        "        move = self._move(action, slips) * (1 - self.calls // 30 % 2)",
     )
     outcome = check("determinism", changed("toywalk", edit))
     assert outcome.status == "failed"
@@ -60,7 +61,8 @@ def test_what_only_another_process_shows_is_found(
 ) -> None:
     edits = (
         ("fast.py", "from typing import Any\n", "import os\nfrom typing import Any\n"),
-        ("fast.py", "state.position.to(torch.float32) / GOAL", "state.position.to(torch.float32) / (os.getpid() % 997)"),
+        ("fast.py", "where = state.position.to(torch.float32) / GOAL",
+         "where = state.position.to(torch.float32) / (os.getpid() % 997)"),
     )
     outcome = check("determinism", changed("toywalk", *edits))
     assert outcome.status == "failed"
