@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode
 from simulacrum.contract.fields import Field, Group
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
+from simulacrum.engine.boundary import EngineState
 from simulacrum.engine.params import row_params
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
@@ -74,23 +75,37 @@ class BatchSide:
 
     def reset(self, seed: Any = None, options: dict[str, Any] | None = None) -> Frame:
         """The frame after a reset. Nothing has ended in it: in SAME_STEP its final observation is all zeros."""
-        observation, info = self.env.reset(seed=seed, options=options)
+        return self.shown(self.env.reset(seed=seed, options=options), self.env.state)
+
+    def step(self, actions: Any) -> Frame:
+        """The frame after a step."""
+        return self.shown(self.env.step(actions), self.env.state)
+
+    def shown(self, given: tuple[Any, ...], state: EngineState) -> Frame:
+        """The frame of what `reset` (two items) or `step` (five) gave, and of the engine's state after it."""
+        if len(given) > 2:
+            observation, reward, terminated, truncated, info = given
+            return self._frame(state, observation, reward, terminated, truncated, info)
+        observation, info = given[0], given[1]
         zeros: Array = np.zeros(self.env.num_envs, dtype=np.bool_)
         reward = np.zeros(self.env.num_envs, dtype=self.schema.reward.dtype)
-        frame = self._frame(observation, reward, zeros, zeros.copy(), info)
+        frame = self._frame(state, observation, reward, zeros, zeros.copy(), info)
         if self.env.autoreset_mode == AutoresetMode.SAME_STEP:
             for name, field in frame_fields(self.schema, final=True).items():
                 if name.startswith("final_"):
                     frame[name] = np.zeros((self.env.num_envs, *field.shape), dtype=field.dtype)
         return frame
 
-    def step(self, actions: Any) -> Frame:
-        """The frame after a step."""
-        observation, reward, terminated, truncated, info = self.env.step(actions)
-        return self._frame(observation, reward, terminated, truncated, info)
-
-    def _frame(self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: Mapping[str, Any]) -> Frame:
-        schema, state, self.info = self.schema, self.env.state, info
+    def _frame(
+        self,
+        state: EngineState,
+        observation: Any,
+        reward: Any,
+        terminated: Any,
+        truncated: Any,
+        info: Mapping[str, Any],
+    ) -> Frame:
+        schema, self.info = self.schema, info
         frame: dict[str, Any] = {
             f"state.{name}": value.clone() for name, value in zip(state.env._fields, state.env, strict=True)
         }
