@@ -83,10 +83,10 @@ class BatchSide:
 
     def shown(self, given: tuple[Any, ...], state: EngineState) -> Frame:
         """The frame of what `reset` (two items) or `step` (five) gave, and of the engine's state after it."""
-        if len(given) > 2:
+        if len(given) != 2:
             observation, reward, terminated, truncated, info = given
             return self._frame(state, observation, reward, terminated, truncated, info)
-        observation, info = given[0], given[1]
+        observation, info = given
         zeros: Array = np.zeros(self.env.num_envs, dtype=np.bool_)
         reward = np.zeros(self.env.num_envs, dtype=self.schema.reward.dtype)
         frame = self._frame(state, observation, reward, zeros, zeros.copy(), info)
