@@ -94,12 +94,13 @@ def _replay_failure(file: Path, env: str | None) -> int:
     from simulacrum.trace import read_divergence
 
     record = read_divergence(file)
-    found = replay_divergence(package_for(file, record.env_id, env), record)
+    result = replay_divergence(file, package_for(file, record.env_id, env))
     console = terminal.out()
-    if found is None:
-        console.print(Text.assemble(("equal", "green"), ": both twins agree on this step now"))
+    console.print(Text(result.message, style="red" if result.differs else "green"), soft_wrap=True)
+    if result.found is None:
         return terminal.PASSED
-    _show(found)
+    console.print()
+    _show(result.found)
     return terminal.FAILED
 
 

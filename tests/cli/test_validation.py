@@ -34,7 +34,7 @@ def test_planted_fault_is_1_with_the_first_divergence(cli, counter, edit, own_fo
     assert "state.count (int32)" in done.out
     assert "result  FAILED: differential" in done.out
     (record,) = [path for path in (own_folders / "failures").glob("*.json") if path.stem.isalnum()]
-    assert f"simulacrum replay failures/{record.name}" in done.out
+    assert f"next    simulacrum replay failures/{record.name} --env {counter}" in done.out
 
 
 def test_failures_folder_is_where_it_is_asked_to_be(cli, counter, edit, own_folders):
