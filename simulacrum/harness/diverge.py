@@ -16,7 +16,7 @@ from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from simulacrum.errors import SimulacrumError
 from simulacrum.harness.bench import Bench
-from simulacrum.harness.compare import FieldDifference, bits, first_place
+from simulacrum.harness.compare import BITS, FieldDifference, bits, first_place
 from simulacrum.harness.frames import Frame, row_action
 from simulacrum.harness.recorder import Restart, recorded
 from simulacrum.rng.scalar import episode_key
@@ -26,6 +26,7 @@ from simulacrum.trace.divergence import (
     Difference,
     Divergence,
     RuleText,
+    Shown,
     difference,
     pair_draws,
 )
@@ -71,13 +72,13 @@ def diverged(
     moment: Moment, found: list[FieldDifference], reference: Frame, batched: Frame, fields: Mapping[str, Field]
 ) -> Divergence:
     """The divergence record of the first differing row, written to the failures folder with both trajectories."""
-    here = [d for d in found if moment.place in d.rows or d.reason != "bits"]
-    shown = [_difference(d, moment.place, reference, batched, fields) for d in here]
+    here = [d for d in found if moment.place in d.rows or d.reason != BITS]
+    shown = [shown_difference(d, moment.place, reference, batched, fields) for d in here]
     counts = Counts(
         len({row for d in found for row in d.rows.tolist()}), len(reference["t"]), len(found), moment.transitions
     )
     return told(moment, shown, rule=rule_for(moment, shown[0]), counts=counts,
-                hints=tuple(d.reason for d in here if d.reason != "bits"))
+                hints=tuple(d.reason for d in here if d.reason != BITS))
 
 
 def told(
@@ -114,14 +115,16 @@ def _written(moment: Moment, record: Divergence) -> Divergence:
     return files.divergence
 
 
-def _difference(
+def shown_difference(
     d: FieldDifference, place: int, reference: Frame, batched: Frame, fields: Mapping[str, Field]
 ) -> Difference:
+    """A field's difference at one of the compared rows, as records hold it."""
     kind, _, name = d.name.partition(".")
     if kind in ("info", "final_info"):
         kind, name = d.name, ""
-    if d.reason != "bits":
-        return difference(kind, name, (), str(reference.get(d.name)), d.reason, fields[d.name].dtype)
+    if d.reason != BITS:
+        said = Shown("as declared", None, fields[d.name].dtype if d.name in fields else "undeclared")
+        return Difference(kind, name, (), said, Shown(d.reason, None, said.dtype))
     index = d.index
     a, b = reference[d.name][place], batched[d.name][place]
     if fields[d.name].shape and place != d.rows[0]:

@@ -127,7 +127,7 @@ def in_rows(
         batch = driver.actions({}, step)
         for row, line in zip(rows, lines, strict=True):
             if step < len(line) and line[step] is not None:
-                _put(schema, batch, row, line[step])
+                put_action(schema, batch, row, line[step])
         actions.append(batch)
     recording = record(env, seeds, actions)
     return env, list(rows), [_cut(of_row(schema, recording, row), one) for row, one in zip(rows, given, strict=True)]
@@ -169,7 +169,8 @@ def whole_episodes(given: Trajectory, episodes: int) -> Trajectory:
     return replace(given, starts=tuple(start for start, _ in parts), steps=steps)
 
 
-def _put(schema: Schema, batch: Any, row: int, action: Any) -> None:
+def put_action(schema: Schema, batch: Any, row: int, action: Any) -> None:
+    """Write one row's action into a batch of actions."""
     if schema.action.single:
         column: Array = batch
         column[row] = action
