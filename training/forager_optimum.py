@@ -35,9 +35,7 @@ def starts(args: Args) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         for _ in range(args.eval_episodes):
             state = env.unwrapped.runner.state
             position.append(state.x * constants.SIZE + state.y)
-            berries.append(
-                [x * constants.SIZE + y for x, y in zip(state.berry_x, state.berry_y, strict=True)]
-            )
+            berries.append([x * constants.SIZE + y for x, y in zip(state.berry_x, state.berry_y, strict=True)])
             gain.append(gains[list(state.berry_kind)].sum())
             env.reset()
     return np.array(position), np.array(berries), np.array(gain)
@@ -63,9 +61,7 @@ def fewest_steps(berries: np.ndarray, gust: float, size: int) -> np.ndarray:
         guess, before = np.full((count, size * size), 20.0), np.inf
         while np.abs(guess - before).max() > 1e-6:
             after = np.where(left != alive, steps[left, rows, cells], guess)
-            tried = [
-                1 + (1 - gust) * after[:, there[d]] + gust * after[:, there[(d + 1) % 4]] for d in range(4)
-            ]
+            tried = [1 + (1 - gust) * after[:, there[d]] + gust * after[:, there[(d + 1) % 4]] for d in range(4)]
             before, guess = guess, np.min(tried, axis=0)
         steps[alive] = guess
     return steps[-1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +53,7 @@ class Args:
     num_steps: int = 32  # steps of every row between updates
     epochs: int = 3  # passes over each batch of experience
     minibatch: int = 4096  # transitions an update
-    learning_rate: float = 1e-3  # at the start; falls to zero along a line
+    learning_rate: float = 2e-3  # at the start; falls to zero along a line
     gamma: float = 0.99  # discount
     gae_lambda: float = 0.95  # 0: one-step advantages; 1: whole returns
     clip: float = 0.2  # how far a probability may move before its gradient stops, as a ratio
@@ -60,23 +61,25 @@ class Args:
     value_weight: float = 0.5  # weight of the value loss
     max_grad_norm: float = 0.5  # gradients are scaled down to this norm
     width: int = 128  # units of the hidden layers
-    items: tuple[int, int] | None = (
-        None  # the observation ends in so many items of so many numbers (see ITEMS)
-    )
+    items: tuple[int, int] | None = None  # K and M of an observation that ends in items (see ITEMS)
 
     eval_episodes: int = 100  # episodes on the reference twin at the end, for each seed
     eval_seeds: int = 5  # seeds to measure with
 
 
-# Observations that end in items, equal blocks of numbers whose order means nothing: (items, numbers in each).
+# Observations that end in K items of M numbers each, whose order means nothing: (K, M). The first number of
+# all items comes first, then the second of all, and so on.
 ITEMS = {"simulacrum/forager-v0": (6, 3)}
+WAVES = (0.5, 1.0, 2.0, 4.0)  # times pi
 
 
 class Agent(nn.Module):
     """Policy and value in one network; `forward` gives (policy parameters [N, A], value [N]).
 
-    With items, each passes through the same two layers and what comes out is averaged, so the network need
-    not learn anew for each place in the list what an item means. An item that is all zeros is absent.
+    With items, each passes through the same two layers, and what comes out is pooled, so the network need not
+    learn anew for each place in the list what an item means. An item's numbers are also shown as waves of a few
+    lengths: what matters are small differences ("one cell to the left"), which a plain layer is slow to see. An
+    item that is all zeros is absent.
     """
 
     def __init__(self, observations: Any, actions: Any, items: tuple[int, int], width: int) -> None:
@@ -88,16 +91,13 @@ class Agent(nn.Module):
         self.discrete = isinstance(actions, gym.spaces.Discrete)
         self.items, self.own = items, observations.shape[0] - items[0] * items[1]
         outputs = int(actions.n) if self.discrete else actions.shape[0]
+        narrow = width // 4 if items[0] else 0
         if items[0]:
-            self.see_own = layer(self.own, width // 2)
-            self.see_item = layer(items[1], width // 2)
-            self.mix = layer(width // 2, width // 2)
-        self.trunk = nn.Sequential(
-            layer(self.own + (width // 2 if items[0] else 0), width),
-            nn.ReLU(),
-            layer(width, width),
-            nn.ReLU(),
-        )
+            self.see_own = layer(self.own, narrow)
+            self.see_item = layer(items[1] * (1 + 2 * len(WAVES)), narrow, 1.0)
+            self.mix = layer(narrow, narrow)
+        hidden = self.own + 2 * narrow
+        self.trunk = nn.Sequential(layer(hidden, width), nn.ReLU(), layer(width, width), nn.ReLU())
         self.policy, self.value = layer(width, outputs, 0.01), layer(width, 1, 1.0)
         if not self.discrete:
             self.log_std = nn.Parameter(torch.full((outputs,), -0.5))
@@ -105,23 +105,21 @@ class Agent(nn.Module):
             self.register_buffer("reach", torch.from_numpy((actions.high - actions.low) / 2))
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        seen = observation[:, : self.own]
+        seen, rest = observation[:, : self.own], observation[:, self.own :]
         if self.items[0]:
-            items = observation[:, self.own :].unflatten(1, self.items)  # [N, K, M]
+            items = rest.unflatten(1, self.items[::-1]).transpose(1, 2)  # [N, K, M]
             present = (items != 0).any(dim=-1, keepdim=True)  # [N, K, 1]
-            hidden = torch.relu(self.see_own(seen)[:, None] + self.see_item(items))
-            hidden = torch.relu(self.mix(hidden)) * present  # [N, K, width / 2]
-            seen = torch.cat([seen, 2 * hidden.mean(dim=1)], dim=-1)
+            waves = torch.cat([length * math.pi * items for length in WAVES], dim=-1)
+            hidden = self.see_item(torch.cat([items, waves.sin(), waves.cos()], dim=-1))
+            hidden = torch.relu(hidden + self.see_own(seen)[:, None])
+            hidden = torch.relu(self.mix(hidden)) * present  # [N, K, width / 4]
+            seen = torch.cat([seen, hidden.amax(dim=1), 2 * hidden.mean(dim=1)], dim=-1)
         hidden = self.trunk(seen)
         return self.policy(hidden), self.value(hidden).squeeze(-1)
 
     def sample(self, policy: Tensor, generator: torch.Generator) -> Tensor:
-        if (
-            self.discrete
-        ):  # of exponential waiting times with these rates, each is the first with its probability
-            return (policy.softmax(-1) / torch.empty_like(policy).exponential_(generator=generator)).argmax(
-                -1
-            )
+        if self.discrete:  # of exponential waiting times with these rates, each is the first with its probability
+            return (policy.softmax(-1) / torch.empty_like(policy).exponential_(generator=generator)).argmax(-1)
         noise = torch.randn(policy.shape, generator=generator, device=policy.device)
         return policy + self.log_std.exp() * noise
 
@@ -241,9 +239,7 @@ def main(args: Args) -> dict[str, Any]:
                     episodes += torch.stack([info["_episode"].sum(), ended["r"].sum(), ended["l"].sum()])
                     observation = following
                     policy, value = network(observation)
-            observations, actions, log_probs, values, rewards, dones = map(
-                torch.stack, zip(*steps, strict=True)
-            )
+            observations, actions, log_probs, values, rewards, dones = map(torch.stack, zip(*steps, strict=True))
 
             # Advantages, backwards in time (GAE).
             advantages = torch.empty_like(values)
@@ -321,9 +317,7 @@ def main(args: Args) -> dict[str, Any]:
     measured = {name: measure(args, act) for name, act in policies.items()}
     console.print(table(args, measured))
     for name, returns_and_lengths in measured.items():
-        writer.add_scalar(
-            f"reference/{name.partition(',')[0]}", float(returns_and_lengths[0].mean()), stop * batch
-        )
+        writer.add_scalar(f"reference/{name.partition(',')[0]}", float(returns_and_lengths[0].mean()), stop * batch)
     draw_curve(folder / "curve.png", args, curve, measured)
     results = {
         "folder": str(folder),
@@ -336,9 +330,7 @@ def main(args: Args) -> dict[str, Any]:
     writer.close()
     speed = results["steps_per_second"]
     console.print(f"trained in {seconds:.0f} s, {speed:,.0f} steps/s with the updates", highlight=False)
-    console.print(
-        f"curve: {folder / 'curve.png'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True
-    )
+    console.print(f"curve: {folder / 'curve.png'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
     return results
 
 
@@ -369,17 +361,13 @@ def live(console: Console, total: int) -> Iterator[tuple[Progress, Any]]:
     """A progress line in a terminal; gives (progress, task)."""
     columns = (BarColumn(), TextColumn("{task.percentage:3.0f} %  {task.fields[shown]}"))
     times = (TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(
-        *columns, *times, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield progress, progress.add_task("training", total=total, shown="")
 
 
 def scripted(act: Callable[[Any, Any, int], Any]) -> Callable[[Any, Any], Any]:
     """A probe reads the reference's own scalars: observation, state, steps taken."""
-    return lambda env, _: act(
-        env.unwrapped.runner.observe(), env.unwrapped.runner.state, env.unwrapped.runner.t
-    )
+    return lambda env, _: act(env.unwrapped.runner.observe(), env.unwrapped.runner.state, env.unwrapped.runner.t)
 
 
 FIRST_EVAL_SEED = 2**60  # far from any training row's seed
@@ -406,9 +394,7 @@ def measure(args: Args, act: Callable[[Any, Any], Any]) -> tuple[np.ndarray, np.
 def summary(returns: np.ndarray, lengths: np.ndarray) -> dict[str, float]:
     return {
         "return": float(returns.mean()),
-        "standard_error": float(returns.std(ddof=1) / len(returns) ** 0.5)
-        if len(returns) > 1
-        else float("nan"),
+        "standard_error": float(returns.std(ddof=1) / len(returns) ** 0.5) if len(returns) > 1 else float("nan"),
         "length": float(lengths.mean()),
         "episodes": len(returns),
     }
@@ -416,9 +402,7 @@ def summary(returns: np.ndarray, lengths: np.ndarray) -> dict[str, float]:
 
 def table(args: Args, measured: dict[str, tuple[np.ndarray, np.ndarray]]) -> Table:
     """Mean returns, and how much the trained policy gained on each scripted one, episode by episode."""
-    shown = Table(
-        title=f"{args.env_id}, reference twin, {args.eval_seeds} seeds x {args.eval_episodes} episodes"
-    )
+    shown = Table(title=f"{args.env_id}, reference twin, {args.eval_seeds} seeds x {args.eval_episodes} episodes")
     for heading in ("policy", "mean return", "episode length", "gain over it"):
         shown.add_column(heading, justify="left" if heading == "policy" else "right")
     mine = next(iter(measured.values()))[0]

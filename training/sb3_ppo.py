@@ -57,9 +57,7 @@ def main(args: Args) -> dict[str, Any]:
         simulacrum.register_envs(args.register)
     package = simulacrum.load_package(gym.spec(args.env_id).kwargs["package"])
     simulacrum.require_fresh_report(package)
-    env = make_sb3(
-        args.env_id, args.num_envs, device=args.device, compile="inductor" if args.compile else False
-    )
+    env = make_sb3(args.env_id, args.num_envs, device=args.device, compile="inductor" if args.compile else False)
     name = args.env_id.rpartition("/")[2]
     folder = args.runs / f"{name}__{args.exp}__{args.seed}__{time.strftime('%Y%m%d-%H%M%S')}"
     folder.mkdir(parents=True)
@@ -105,9 +103,7 @@ def main(args: Args) -> dict[str, Any]:
     (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     speed = results["steps_per_second"]
     console.print(f"trained in {seconds:.0f} s, {speed:,.0f} steps/s with the updates", highlight=False)
-    console.print(
-        f"model: {folder / 'model.zip'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True
-    )
+    console.print(f"model: {folder / 'model.zip'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
     return results
 
 

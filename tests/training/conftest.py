@@ -59,9 +59,7 @@ def validated(tmp_path: Path) -> Iterator[Callable[..., EnvPackage]]:
 
     def open_gate(source: Path, schema: tuple[str, str] = ("", "")) -> EnvPackage:
         folder = tmp_path / "packages" / source.name
-        shutil.copytree(
-            source, folder, ignore=shutil.ignore_patterns("__pycache__", "validation_report.json")
-        )
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__", "validation_report.json"))
         text = (folder / "schema.json").read_text()
         (folder / "schema.json").write_text(text.replace(*schema, 1))
         package = load_package(folder)

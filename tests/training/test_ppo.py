@@ -51,9 +51,7 @@ def test_trains_measures_and_draws(ppo: ModuleType, forager: EnvPackage, tmp_pat
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_closed_gate_stops_it_before_anything_is_made(
-    ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path
-) -> None:
+def test_a_closed_gate_stops_it_before_anything_is_made(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     (toywalk.folder / "validation_report.json").unlink()
     with pytest.raises(GateError, match="toywalk"):
         ppo.main(ppo.Args(env_id="simulacrum/toywalk-v0", runs=tmp_path / "runs", **SMALL))
@@ -72,9 +70,7 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
     assert again == part
     resumed = ppo.main(ppo.Args(resume=folder))
     assert resumed["folder"] == str(folder)
-    one, other = (
-        torch.load(Path(run["folder"]) / "checkpoint.pt", weights_only=True) for run in (whole, resumed)
-    )
+    one, other = (torch.load(Path(run["folder"]) / "checkpoint.pt", weights_only=True) for run in (whole, resumed))
     assert one["iterations"] == other["iterations"] == 6
     for key in ("agent", "optimizer", "generator", "envs", "observation"):
         assert same(one[key], other[key]), key
@@ -97,9 +93,7 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-def test_resume_refuses_other_arguments_and_empty_folders(
-    ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path
-) -> None:
+def test_resume_refuses_other_arguments_and_empty_folders(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "total_steps": 640}
     folder = Path(ppo.main(ppo.Args(stop_after=1, **size))["folder"])
     with pytest.raises(SystemExit, match="leave out --seed, --gamma"):
@@ -205,16 +199,31 @@ def test_unusable_spaces_are_named(ppo: ModuleType) -> None:
         ppo.Agent(vector, gym.spaces.MultiDiscrete([2, 2]), (0, 0), 8)
 
 
-def test_items_are_read_alike_in_any_order_and_absent_ones_not_at_all(ppo: ModuleType) -> None:
+def test_items_are_read_alike_in_any_order(ppo: ModuleType) -> None:
     agent = ppo.Agent(gym.spaces.Box(-1, 1, (5 + 18,)), gym.spaces.Discrete(4), (6, 3), 16)
     seen = torch.randn(7, 23)
-    turned = torch.cat([seen[:, :5], seen[:, 5:].unflatten(1, (6, 3)).flip(1).flatten(1)], dim=1)
+    turned = torch.cat([seen[:, :5], seen[:, 5:].unflatten(1, (3, 6)).flip(2).flatten(1)], dim=1)
     policy, value = agent(seen)
     # A float32 mean over the items in another order rounds otherwise.
     torch.testing.assert_close(agent(turned), (policy, value), rtol=1e-4, atol=1e-6)
     changed = seen.clone()
-    changed[:, 5:8] += 1
+    changed[:, 5] += 1
     assert not torch.allclose(agent(changed)[1], value, rtol=1e-4, atol=1e-6)
+
+
+def test_an_item_of_foragers_observation_is_one_berry(ppo: ModuleType) -> None:
+    """Which numbers belong together is written in forager's spec; the network must not read them otherwise."""
+    env = gym.make("simulacrum/forager-v0")
+    observation, _ = env.reset(seed=1)
+    state = env.unwrapped.runner.state
+    agent = ppo.Agent(env.observation_space, env.action_space, ppo.ITEMS["simulacrum/forager-v0"], 16)
+    seen: list[torch.Tensor] = []
+    agent.see_item.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    agent(torch.from_numpy(observation)[None])
+    for k in range(6):
+        where = [(state.berry_x[k] - state.x) / 7, (state.berry_y[k] - state.y) / 7]
+        gain = (1 / 3, 1 / 2, 1.0)[state.berry_kind[k]]
+        assert seen[0][0, k, :3].tolist() == pytest.approx([*where, gain])
 
 
 def test_scripted_policies_are_measured_in_the_same_episodes(ppo: ModuleType, toywalk: EnvPackage) -> None:
