@@ -43,9 +43,10 @@ def planted(name: str, env: str, caught_by: str, *edits: tuple[str, str, str]) -
 
 
 def copy_env(name: str, folder: Path, edits: Iterable[Edit] = ()) -> Path:
-    """A copy of a built-in environment with the edits made; returns its folder."""
+    """A copy of a built-in environment, or of one of the tests' kit, with the edits made; returns its folder."""
     made = folder / name
-    shutil.copytree(ROOT / "envs" / name, made, ignore=shutil.ignore_patterns("__pycache__", "*.json.tmp", "valid*"))
+    home = next(place / name for place in (ROOT / "envs", ROOT / "tests" / "kit") if (place / name).is_dir())
+    shutil.copytree(home, made, ignore=shutil.ignore_patterns("__pycache__", "*.json.tmp", "valid*"))
     _apply(made, [edit for edit in edits if not edit.file.startswith("simulacrum/")])
     return made
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from mutants.mutant import planted
 
 RULES = "differential auto_reset replay"
+RETURNS = f"{RULES} scripted_policies"  # and whoever counts what a policy earns
 FAST = "fast.py"
 
 TWINS = (
     planted(
-        "K01 rewards broadcast over the batch", "toywalk", f"{RULES} batch_independence spec_contract",
+        "K01 rewards broadcast over the batch", "toywalk", f"{RETURNS} batch_independence spec_contract",
         (FAST, "return torch.where(at_goal, GOAL_REWARD, step_reward)",
          "return torch.where(at_goal[:, None], GOAL_REWARD, step_reward).amax(dim=0)"),
     ),
@@ -21,20 +22,20 @@ TWINS = (
         (FAST, "elapsed = ctx.t.clamp(", "elapsed = ctx.t.amax().expand_as(ctx.t).clamp("),
     ),
     planted(
-        "K02 energy from the row before", "forager", f"{RULES} batch_independence invariant_sweep spec_contract",
+        "K02 energy from the row before", "forager", f"{RETURNS} batch_independence invariant_sweep spec_contract",
         (FAST, "energy = (state.energy - STEP_ENERGY", "energy = (state.energy.roll(1) - STEP_ENERGY"),
     ),
     planted(
-        "K03 all in place of any", "forager", RULES,
+        "K03 all in place of any", "forager", RETURNS,
         (FAST, "terminated = ~alive.any(dim=-1)", "terminated = ~alive.all(dim=-1)"),
     ),
     planted(
-        "K04 berries sought from the old place", "forager", f"{RULES} invariant_sweep",
+        "K04 berries sought from the old place", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "eaten = self._eaten(state, x, y)  # R9: K times bool [N]",
          "eaten = self._eaten(state, state.x, state.y)  # R9"),
     ),
     planted(
-        "K05 walls before the move", "toywalk", f"{RULES} invariant_sweep",
+        "K05 walls before the move", "toywalk", f"{RETURNS} invariant_sweep",
         (FAST, "(state.position + move).clamp(LEFT_END, GOAL)", "state.position.clamp(LEFT_END, GOAL) + move"),
     ),
     planted(
@@ -46,16 +47,16 @@ TWINS = (
         (FAST, "reward, at_goal)  # R7", "reward, torch.zeros_like(at_goal), at_goal)  # R7"),
     ),
     planted(
-        "K09 berries eaten are not taken away", "forager", f"{RULES} invariant_sweep",
+        "K09 berries eaten are not taken away", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "state.replace(x=x, y=y, energy=energy, alive=alive)", "state.replace(x=x, y=y, energy=energy)"),
     ),
     planted(
-        "K10 one slot drawn twice", "forager", f"{RULES} spec_contract",
+        "K10 one slot drawn twice", "forager", f"{RETURNS} spec_contract",
         (FAST, 'berry_y=draw.integers("berry_y", SIZE)', 'berry_y=draw.integers("berry_x", SIZE)'),
     ),
     planted(
-        "K11 a draw from the global generator", "toywalk", f"{RULES} batch_independence determinism invariant_sweep "
-        "spec_contract",
+        "K11 a draw from the global generator", "toywalk", f"{RETURNS} batch_independence determinism invariant_sweep "
+        "spec_contract throughput",
         (FAST, 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)',
          'slips = ctx.draw.bernoulli("slip", ctx.params.slip) | (torch.rand(ctx.t.shape) < ctx.params.slip)'),
     ),
@@ -77,17 +78,17 @@ TWINS = (
         (FAST, "torch.where(state.alive, column, 0.0) for column", "state.alive * column for column"),
     ),
     planted(
-        "K15 nothing eaten eats the first berry", "forager", f"{RULES} invariant_sweep",
+        "K15 nothing eaten eats the first berry", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "return torch.stack(left, dim=-1)  # bool [N, K]",
          "first = left[0] & torch.stack(list(eaten), dim=-1).any(dim=-1)\n"
          "        return torch.stack([first, *left[1:]], dim=-1)"),
     ),
     planted(
-        "K16 walls that wrap around", "forager", RULES,
+        "K16 walls that wrap around", "forager", RETURNS,
         (FAST, "(x + east_west).clamp(0, SIZE - 1)", "(x + east_west) % SIZE"),
     ),
     planted(
-        "K17 the wall one cell too early", "toywalk", RULES,
+        "K17 the wall one cell too early", "toywalk", RETURNS,
         (FAST, "clamp(LEFT_END, GOAL)  # R5", "clamp(LEFT_END + 1, GOAL)  # R5"),
     ),
     planted(
@@ -95,19 +96,19 @@ TWINS = (
         (FAST, "GOAL - state.position}", "GOAL - state.position.abs()}"),
     ),
     planted(
-        "K19 the state moved in place", "toywalk", "determinism invariant_sweep spec_contract",
+        "K19 the state moved in place", "toywalk", "determinism invariant_sweep spec_contract throughput",
         (FAST, "(state.position + move).clamp(LEFT_END, GOAL)", "state.position.add_(move).clamp_(LEFT_END, GOAL)"),
     ),
     planted(
-        "K20 two rows of a table swapped", "forager", RULES,
+        "K20 two rows of a table swapped", "forager", RETURNS,
         (FAST, "torch.where(kind == 1, GAIN_MEDIUM, small)", "torch.where(kind == 0, GAIN_MEDIUM, small)"),
     ),
     planted(
-        "K21 north and south exchanged", "forager", RULES,
+        "K21 north and south exchanged", "forager", RETURNS,
         (FAST, "NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3", "NORTH, EAST, SOUTH, WEST = 2, 1, 0, 3"),
     ),
     planted(
-        "K22 of two berries in one cell only the first is eaten", "forager", f"{RULES} invariant_sweep",
+        "K22 of two berries in one cell only the first is eaten", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "return [state.alive[:, k] & here[k] for k in range(BERRIES)]",
          "hit, taken, first = [state.alive[:, k] & here[k] for k in range(BERRIES)], x != x, []\n"
          "        for k in range(BERRIES):\n"
@@ -128,7 +129,7 @@ TWINS = (
 # The reference is wrong, or both twins are, or what they say of themselves.
 OTHERS = (
     planted(
-        "the reference forgets slips", "toywalk", f"{RULES} scripted_policies",
+        "the reference forgets slips", "toywalk", RETURNS,
         ("reference.py", "return -move if slips else move", "return move"),
     ),
     planted(
@@ -169,7 +170,7 @@ OTHERS = (
 BOUNDARY = "simulacrum/engine/boundary.py"
 FRAMEWORK = (
     planted(
-        "K06 the time limit one step late", "toywalk", RULES,
+        "K06 the time limit one step late", "toywalk", RETURNS,
         (BOUNDARY, "truncated | (t >= limit)", "truncated | (t > limit)"),
     ),
     planted(
@@ -182,7 +183,7 @@ FRAMEWORK = (
         (BOUNDARY, "  final_observation=final_observation,", "  final_observation=out.observation.clone(),"),
     ),
     planted(
-        "K09 a reset by hand resets all rows", "toywalk", "auto_reset",
+        "K09 a reset by hand resets all rows", "toywalk", "auto_reset replay",
         (BOUNDARY, "merge(mask, self.fresh(seed, episode, params), es)", "self.fresh(seed, episode, params)"),
     ),
     planted(
@@ -191,18 +192,17 @@ FRAMEWORK = (
          "merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)._replace(returns=after.returns)"),
     ),
     planted(
-        "K11 step draws keyed after the step", "toywalk", f"{RULES} scripted_policies",
+        "K11 step draws keyed after the step", "toywalk", RETURNS,
         (BOUNDARY, 'draw = self._draw("step", es.key, es.t)', 'draw = self._draw("step", es.key, es.t + 1)'),
     ),
     planted(
-        "K19 outputs share memory with the state", "forager", "determinism",
+        "K19 outputs share memory with the state", "counter", "determinism",
         ("simulacrum/engine/output.py", "if identity in self.taken or not tensor.is_contiguous():", "if False:"),
     ),
     planted(
-        "K11 a saved state without its seeds", "toywalk", "determinism",
-        ("simulacrum/engine/snapshot.py", "env._state, env.params, env._seeds = state, params, list(data[\"seeds\"])",
-         "state = state if state is None else state._replace(key=state.key.roll(1, 0))\n"
-         "    env._state, env.params, env._seeds = state, params, list(data[\"seeds\"])"),
+        "K11 a saved state with the draws of other rows", "toywalk", "determinism",
+        ("simulacrum/engine/snapshot.py", "        state = EngineState(env=inner, **clock)",
+         "        state = EngineState(env=inner, **{**clock, \"key\": clock[\"key\"].roll(1, 0)})"),
     ),
 )
 
