@@ -232,7 +232,9 @@ class LiveView(View):
         if row.status != "running" or not row.total:
             return Text(row.text, style="red" if row.status == "failed" else "")
         line: Any = Table.grid(padding=(0, 1))
-        line.add_row(ProgressBar(row.total, row.done, width=12), Text(f"{row.done}/{row.total}"), Text(row.text))
+        bar = ProgressBar(row.total, row.done, width=12, complete_style="cyan", finished_style="cyan")
+        # One line, cut where it does not fit: what moves must not push the rest about.
+        line.add_row(bar, Text(f"{row.done}/{row.total}"), Text(row.text, no_wrap=True, overflow="ellipsis"))
         return line
 
 
