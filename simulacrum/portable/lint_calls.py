@@ -75,6 +75,8 @@ def _unmet(table: Operations, name: str, need: str, call: ast.Call, method: bool
         return (f"{name} with {word}= is not measured", f"{name} without {word}=") if word in given else None
     word = need.removeprefix("keyword ")
     value = given.get(word)
+    if value is None and word == "dims" and len(call.args) > (0 if method else 1):
+        value = call.args[0 if method else 1]  # flip(-1) says its dims as well as flip(dims=-1) does
     if value is None or (isinstance(value, ast.Constant) and value.value is False):
         return f"{name} without {word}= is left to torch's choice", f"{name}(..., {word}=...), stated"
     return (batch.reason, batch.instead) if word == "dims" and _is_batch(value) else None
