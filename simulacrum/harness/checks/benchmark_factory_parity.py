@@ -152,8 +152,9 @@ def _graphs(bench: Bench, form: str, before: Mapping[str, int]) -> dict[str, Any
             continue
         for _, graph in getattr(step, "built", {}).values():
             graphs += 1
-            names = [str(node.target) for node in graph.program.graph.nodes if node.op == "call_function"]
-            waiting += sum(any(word in name for word in WAITING) for name in names)
+            # "aten.nonzero.default" -> "nonzero"; Python's own functions (getitem) have no such name.
+            names = [str(node.target).split(".") for node in graph.program.graph.nodes if node.op == "call_function"]
+            waiting += sum(len(name) == 3 and name[1] in WAITING for name in names)
     compiled = now["graphs"] - before["graphs"]
     return {
         "graphs": graphs,
