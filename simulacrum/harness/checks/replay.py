@@ -31,7 +31,7 @@ from simulacrum.trace.trajectory import Trajectory
 
 ROWS = 2  # recorded from the reference, and from the batched twin in each mode
 EPISODES = 2  # kept of each row, where it gets that far
-MOST, QUICK_MOST = 300, 150  # steps of a recording
+MOST, QUICK_MOST = 300, 210  # steps of a recording
 MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 FORMATS = ("json", "jsonl", "npz")
 
