@@ -22,6 +22,7 @@ from simulacrum.engine.forms import resolve_form
 from simulacrum.engine.modes import check_device
 from simulacrum.errors import SimulacrumError, UsageError
 from simulacrum.harness.bench import Bench, Outcome, Progress, failed, no_progress, skipped
+from simulacrum.harness.frames import frame_fields
 
 # Called as each check ends: on_check(name, outcome, seconds).
 OnCheck = Callable[[str, Outcome, float], None]
@@ -29,22 +30,36 @@ OnCheck = Callable[[str, Outcome, float], None]
 
 @dataclass
 class BatteryResult:
-    """What a run of the battery found. `report_path` is None where no report was written."""
+    """What a run of the battery found. `report_path` is None where no report was written.
+
+    `note` says why a run of all checks did not become a full report, where that is so.
+    """
 
     package: EnvPackage
     outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     report: Report | None = None
     report_path: Path | None = None
+    note: str | None = None
 
     @property
     def passed(self) -> bool:
         """True when nothing failed or stayed open that must not."""
-        accepted = {"yes": ("passed",), "if supplied": ("passed", "skipped")}
+        return all(_accepted(name, outcome) for name, outcome in self.outcomes.items())
+
+    @property
+    def stands(self) -> bool:
+        """`passed` but for what is decided for each configuration: a form that fails closes itself alone."""
         return all(
-            outcome.status in accepted.get(BY_NAME[name].required, ("passed", "skipped", "inconclusive"))
+            _accepted(name, outcome)
             for name, outcome in self.outcomes.items()
+            if BY_NAME[name].required != "per configuration"
         )
+
+
+def _accepted(name: str, outcome: Outcome) -> bool:
+    accepted = {"yes": ("passed",), "if supplied": ("passed", "skipped")}
+    return outcome.status in accepted.get(BY_NAME[name].required, ("passed", "skipped", "inconclusive"))
 
 
 def run_battery(
@@ -89,6 +104,9 @@ def run_battery(
         if outcome.status == "failed" and (not keep_going or name == "spec_contract"):
             break  # a package whose contract does not hold gives no other check anything to stand on
     full = checks is None and not quick
+    if full and digest is not None and _digest(package) != digest:
+        full = False  # nobody can say which of the two contents was judged
+        result.note = "a file of the package changed while the battery ran: run it again for a full report"
     if digest is not None:
         result.report = _report(bench, result, digest, started, full=full)
         result.report_path = write_report(package, result.report)
@@ -154,7 +172,7 @@ def _report(bench: Bench, result: BatteryResult, digest: Digest, started: str, *
     throughput = checks["throughput"].evidence
     return Report(
         package=bench.package.name,
-        env_id=bench.schema.id,
+        env_id=bench.package.env_id,
         full=full,
         started=started,
         finished=_now(),
@@ -162,11 +180,31 @@ def _report(bench: Bench, result: BatteryResult, digest: Digest, started: str, *
         environment=digest.environment,
         whole=digest.whole,
         checks=checks,
-        configurations=_configurations(bench, result),
+        configurations=() if _broken(bench) else _configurations(bench, result),
         throughput=throughput,
-        tolerances={"share_used": dict(bench.used.share), "ulp_used": dict(bench.used.ulp)},
+        tolerances={} if _broken(bench) else _tolerances(bench),
         coverage=dict(bench.covered),
     )
+
+
+def _broken(bench: Bench) -> bool:
+    """Whether there is not even a schema to speak of."""
+    try:
+        _ = bench.schema
+    except SimulacrumError:
+        return True
+    return False
+
+
+def _tolerances(bench: Bench) -> dict[str, Any]:
+    """Every declared tolerance with its reason, how much of it was needed, and those nobody needed."""
+    fields = frame_fields(bench.schema)
+    return {
+        "reasons": {name: field.tolerance.reason for name, field in fields.items() if field.tolerance is not None},
+        "share_used": dict(bench.used.share),
+        "ulp_used": dict(bench.used.ulp),
+        "never_needed": bench.used.idle(fields),
+    }
 
 
 def _configurations(bench: Bench, result: BatteryResult) -> tuple[Configuration, ...]:
@@ -175,9 +213,9 @@ def _configurations(bench: Bench, result: BatteryResult) -> tuple[Configuration,
     by_form: dict[str, Any] = dict(parity.evidence.get("forms", {}))
     found: list[Configuration] = []
     for form in bench.forms:
-        outcome = "passed" if result.passed else "failed"
+        outcome = "passed" if result.stands else "failed"
         if form != "eager" or device_class(bench.device) != "cpu":
-            outcome = "passed" if by_form.get(form, {}).get("outcome") == "passed" and result.passed else "failed"
+            outcome = "passed" if by_form.get(form, {}).get("outcome") == "passed" and result.stands else "failed"
         found.append(
             Configuration(
                 device_class=device_class(bench.device),

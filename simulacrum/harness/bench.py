@@ -129,6 +129,7 @@ class Bench:
                 values = (low + generator.random(num_envs) * (high - low)).astype(param.field.dtype)
             else:
                 values = generator.integers(int(low), int(high), size=num_envs, endpoint=True)
+                values = values.astype(param.field.dtype)
             # Each parameter has its ends in rows of its own, or no row would have only one of them at an end.
             values[number % 7 :: 7], values[(number + 3) % 7 :: 7] = low, high
             chosen[name] = values
