@@ -35,7 +35,7 @@ TWINS = (
          "eaten = self._eaten(state, state.x, state.y)  # R9"),
     ),
     planted(
-        "K05 walls before the move", "toywalk", f"{RETURNS} invariant_sweep",
+        "K05 walls before the move", "toywalk", f"{RULES} invariant_sweep",
         (FAST, "(state.position + move).clamp(LEFT_END, GOAL)", "state.position.clamp(LEFT_END, GOAL) + move"),
     ),
     planted(
@@ -70,7 +70,7 @@ TWINS = (
         (FAST, ".to(torch.float32) / MAX_EPISODE_STEPS", ".to(torch.float32) * (1.0 / MAX_EPISODE_STEPS)"),
     ),
     planted(
-        "K13 gains added from the last berry to the first", "forager", RULES,
+        "K13 gains added from the last berry to the first", "forager", "differential auto_reset",
         (FAST, "in range(BERRIES):\n            # A berry", "in reversed(range(BERRIES)):\n            # A berry"),
     ),
     planted(
