@@ -20,7 +20,7 @@ class CheckInfo:
     "yes" - a report without a pass never opens the gate;
     "if supplied" - runs where the package brings what the check needs, else it is skipped;
     "per configuration" - decided for each device class and compiled form; a failure closes that one;
-    "records" - writes figures down, and fails only on a floor that was set.
+    "records" - writes figures down, and fails only where what it timed is not what was compared.
     """
 
     name: str

@@ -35,6 +35,9 @@ def judge(table: Operations, name: str, call: ast.Call, method: bool) -> tuple[s
     """(reason, instead) when the call is a finding, else None. `method`: the tensor stands before the dot."""
     if name in NEUTRAL:
         return None
+    if any(keyword.arg == "out" for keyword in call.keywords):  # writes into a tensor that somebody else holds
+        problem = table.named["in-place"]
+        return problem.reason, problem.instead
     allowed, refused = table.allowed.get(name), table.refused.get(name)
     if allowed is None:
         problem = refused or (table.named["in-place"] if is_in_place(name) else UNKNOWN)
@@ -75,8 +78,10 @@ def _unmet(table: Operations, name: str, need: str, call: ast.Call, method: bool
         return (f"{name} with {word}= is not measured", f"{name} without {word}=") if word in given else None
     word = need.removeprefix("keyword ")
     value = given.get(word)
-    if value is None and word == "dims" and len(call.args) > (0 if method else 1):
-        value = call.args[0 if method else 1]  # flip(-1) says its dims as well as flip(dims=-1) does
+    # flip(-1) and roll(1, -1) say their dims as well as dims=-1 does.
+    position = (1 if name == "roll" else 0) + (not method)
+    if value is None and word == "dims" and len(call.args) > position:
+        value = call.args[position]
     if value is None or (isinstance(value, ast.Constant) and value.value is False):
         return f"{name} without {word}= is left to torch's choice", f"{name}(..., {word}=...), stated"
     return (batch.reason, batch.instead) if word == "dims" and _is_batch(value) else None

@@ -36,7 +36,7 @@ class RecordEpisodeStatistics(TorchVectorWrapper):
         self.returns = torch.zeros(self.num_envs, dtype=torch.float64, device=device)
         self.lengths = torch.zeros(self.num_envs, dtype=torch.int32, device=device)
         self.began = torch.full((self.num_envs,), time.perf_counter(), dtype=torch.float64, device=device)
-        self.episode_count = 0
+        self._episode_count = 0
         self._queues = tuple(deque[float](maxlen=buffer_length) for _ in range(3))
         self._pending: list[tuple[torch.Tensor, dict[str, torch.Tensor]]] = []
 
@@ -77,9 +77,15 @@ class RecordEpisodeStatistics(TorchVectorWrapper):
         pending, self._pending = self._pending, []
         for ended, episode in pending:
             rows = ended.nonzero().flatten()
-            self.episode_count += len(rows)
+            self._episode_count += len(rows)
             for queue, key in zip(self._queues, ("r", "l", "t"), strict=True):
                 queue.extend(episode[key][rows].tolist())
+
+    @property
+    def episode_count(self) -> int:
+        """How many episodes have finished."""
+        self.collect()
+        return self._episode_count
 
     @property
     def return_queue(self) -> deque[float]:
