@@ -20,7 +20,7 @@ def _one_thread() -> None:
 
 @pytest.fixture(scope="session")
 def counter() -> EnvPackage:
-    return load_package(Path(__file__).parent / "data" / "counter")
+    return load_package(Path(__file__).parents[1] / "kit" / "counter")
 
 
 @pytest.fixture

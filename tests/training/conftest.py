@@ -22,7 +22,7 @@ from simulacrum.contract.package import EnvPackage, load_package
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(__file__).parent / "data"
-COUNTER = ROOT / "tests" / "adapters" / "data" / "counter"
+COUNTER = ROOT / "tests" / "kit" / "counter"
 
 
 @pytest.fixture(scope="session")

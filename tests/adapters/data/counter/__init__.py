@@ -1,5 +1,0 @@
-"""Constants of counter's spec."""
-
-from __future__ import annotations
-
-MAX_EPISODE_STEPS = 7
