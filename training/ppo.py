@@ -314,7 +314,8 @@ def main(args: Args) -> dict[str, Any]:
     probes = package.probes()
     for probe in probes.PROBES if probes is not None else ():
         policies[f"{probe.name}, scripted"] = scripted(probe.act)
-    measured = {name: measure(args, act) for name, act in policies.items()}
+    with console.status(f"measuring {', '.join(policies)} on the reference twin"):
+        measured = {name: measure(args, act) for name, act in policies.items()}
     console.print(table(args, measured))
     for name, returns_and_lengths in measured.items():
         writer.add_scalar(f"reference/{name.partition(',')[0]}", float(returns_and_lengths[0].mean()), stop * batch)
