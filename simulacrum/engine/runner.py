@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from simulacrum.contract.package import EnvPackage
+from simulacrum.engine.draws import NO_DRAW, draw_layout
 from simulacrum.errors import TwinError
-from simulacrum.rng.layout import Layout, Slot
+from simulacrum.rng.layout import Layout
 from simulacrum.rng.scalar import ScalarDraw, episode_key
 from simulacrum.twin.invariant import invariants_of
 from simulacrum.twin.reference import Context, ReferenceEnv
@@ -24,23 +25,6 @@ from simulacrum.twin.state import (
     params_type,
     params_values,
 )
-
-
-class NoScalarDraw:
-    """Observations, infos and masks may not draw: they must not depend on how often they are asked for."""
-
-    def __getattr__(self, name: str) -> Any:
-        from simulacrum.errors import DrawError
-
-        raise DrawError(
-            f"draw.{name} was called outside reset and step",
-            expected="draws in reset() and step() only",
-            where="observe(), info(), action_mask() or an invariant",
-            next_step="draw in step() and keep the value in the state",
-        )
-
-
-NO_DRAW = NoScalarDraw()
 
 
 class StepResult(NamedTuple):
@@ -77,9 +61,7 @@ class ReferenceRunner:
     ) -> None:
         self.schema = package.schema
         self.env: ReferenceEnv = package.reference() if env is None else env
-        self.layout = layout or Layout(
-            [Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in self.schema.draws]
-        )
+        self.layout = layout or draw_layout(self.schema)
         self.params = params_type(self.schema)(**params_values(self.schema, params))
         self.max_episode_steps = max_episode_steps
         self.override: Mapping[str, Any] | None = None
