@@ -14,7 +14,6 @@ from mutants.table import COMPILED, FRAMEWORK, HARMLESS, OTHERS, TWINS
 from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.engine.forms import cpp_compiler
 
-
 # At least one fault for each check, and two rewrites; the rest takes several minutes.
 QUICK = (
     "K01 rewards broadcast over the batch",
