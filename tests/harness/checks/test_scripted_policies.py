@@ -53,6 +53,12 @@ def test_a_reward_that_was_not_meant_fails_even_where_the_twins_agree(check: Che
     assert "outside" in outcome.message
 
 
+def test_a_quick_run_sees_what_is_far_off(check: Check, changed: Changed) -> None:
+    outcome = check("scripted_policies", changed("toywalk", ("__init__.py", "GOAL_REWARD = 10.0", "GOAL_REWARD = 5.0")))
+    assert outcome.status == "failed"
+    assert "60 episodes" in outcome.message
+
+
 def test_returns_that_differ_between_the_twins_fail(check: Check, changed: Changed) -> None:
     edit = ("fast.py", "torch.where(at_goal, GOAL_REWARD, step_reward)", "torch.where(at_goal, 10.5, step_reward)")
     outcome = check("scripted_policies", changed("toywalk", edit))
