@@ -33,6 +33,8 @@ def show(plan: Plan, result: BatteryResult, seconds: float, *, json: bool, verbo
     rows: list[tuple[str, str | Text]] = [("result", _verdict(result, seconds))]
     if result.report_path is not None:
         rows.append(("report" if plan.full else "notes", terminal.short_path(result.report_path)))
+    if result.note is not None:
+        rows.append(("note", result.note))
     rows.append(("gate", _gate_line(plan, gate)))
     rows.append(("next", terminal.command(_next_step(plan, result, gate))))
     terminal.facts(console, rows)
@@ -48,6 +50,7 @@ def _show_json(plan: Plan, result: BatteryResult, seconds: float, gate: GateStat
             "seconds": round(seconds, 3),
             "failed": _names(result, "failed"),
             "report": None if report is None else str(report),
+            "note": result.note,
             "gate": {"status": gate.status, "why": gate.why, "next_command": gate.next_command},
         }
     )

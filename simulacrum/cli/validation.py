@@ -53,7 +53,8 @@ def validate(
 
     - `started`: version, package, env_id, folder, checks, forms, device, quick, full
     - `check`, as each one ends: name, status, seconds, message, evidence, divergence (null, or the whole record)
-    - `finished`: passed, full, seconds, failed (names), report (path or null), gate {status, why, next_command}
+    - `finished`: passed, full, seconds, failed (names), report (path or null), note (text or null: why a full run
+      gave no full report), gate {status, why, next_command}
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
     from simulacrum.cli import outcome, progress
