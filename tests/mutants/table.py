@@ -209,7 +209,7 @@ FRAMEWORK = (
 # Wrong only in the compiled form: whoever trains on it would never know.
 COMPILED = (
     planted(
-        "K23 another rule while compiling", "toywalk", "benchmark_factory_parity",
+        "K23 another rule while compiling", "toywalk", "spec_contract benchmark_factory_parity throughput",
         (FAST, "return right.to(torch.int32) * 2 - 1",
          "return right.to(torch.int32) * (1 if torch.compiler.is_compiling() else 2) - 1"),
     ),
