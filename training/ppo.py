@@ -73,14 +73,39 @@ ITEMS = {"simulacrum/forager-v0": (6, 3)}
 WAVES = (0.5, 1.0, 2.0, 4.0)  # times pi
 
 
-class Agent(nn.Module):
-    """Policy and value in one network; `forward` gives (policy parameters [N, A], value [N]).
+class Reader(nn.Module):
+    """Observations [N, D] to features [N, `size`].
 
-    With items, each passes through the same two layers, and what comes out is pooled, so the network need not
-    learn anew for each place in the list what an item means. An item's numbers are also shown as waves of a few
-    lengths: what matters are small differences ("one cell to the left"), which a plain layer is slow to see. An
-    item that is all zeros is absent.
+    Each item passes through the same two layers, and what comes out is pooled, so a network need not learn anew
+    for each place in the list what an item means. An item's numbers are also shown as waves of a few lengths:
+    what matters are small differences ("one cell to the left"), which a plain layer is slow to see. An item that
+    is all zeros is absent. Without items the features are the observation.
     """
+
+    def __init__(self, observations: int, items: tuple[int, int], width: int) -> None:
+        super().__init__()
+        self.items, self.own = items, observations - items[0] * items[1]
+        self.size = self.own + (2 * width if items[0] else 0)
+        if items[0]:
+            self.see_own = layer(self.own, width)
+            self.see_item = layer(items[1] * (1 + 2 * len(WAVES)), width, 1.0)
+            self.mix = layer(width, width)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        own, rest = observation[:, : self.own], observation[:, self.own :]
+        if not self.items[0]:
+            return observation
+        items = rest.unflatten(1, self.items[::-1]).transpose(1, 2)  # [N, K, M]
+        present = (items != 0).any(dim=-1, keepdim=True)  # [N, K, 1]
+        waves = torch.cat([length * math.pi * items for length in WAVES], dim=-1)
+        hidden = self.see_item(torch.cat([items, waves.sin(), waves.cos()], dim=-1))
+        hidden = torch.relu(hidden + self.see_own(own)[:, None])
+        hidden = torch.relu(self.mix(hidden)) * present  # [N, K, width]
+        return torch.cat([own, hidden.amax(dim=1), 2 * hidden.mean(dim=1)], dim=-1)
+
+
+class Agent(nn.Module):
+    """Policy and value in one network; `forward` gives (policy parameters [N, A], value [N])."""
 
     def __init__(self, observations: Any, actions: Any, items: tuple[int, int], width: int) -> None:
         super().__init__()
@@ -89,32 +114,19 @@ class Agent(nn.Module):
         if not isinstance(actions, (gym.spaces.Discrete, gym.spaces.Box)) or len(actions.shape) > 1:
             raise SystemExit(f"ppo.py acts in Discrete spaces and vector Boxes, not {actions}")
         self.discrete = isinstance(actions, gym.spaces.Discrete)
-        self.items, self.own = items, observations.shape[0] - items[0] * items[1]
         outputs = int(actions.n) if self.discrete else actions.shape[0]
-        narrow = width // 4 if items[0] else 0
-        if items[0]:
-            self.see_own = layer(self.own, narrow)
-            self.see_item = layer(items[1] * (1 + 2 * len(WAVES)), narrow, 1.0)
-            self.mix = layer(narrow, narrow)
-        hidden = self.own + 2 * narrow
-        self.trunk = nn.Sequential(layer(hidden, width), nn.ReLU(), layer(width, width), nn.ReLU())
+        self.read = Reader(observations.shape[0], items, width // 4)
+        self.trunk = nn.Sequential(layer(self.read.size, width), nn.ReLU(), layer(width, width), nn.ReLU())
         self.policy, self.value = layer(width, outputs, 0.01), layer(width, 1, 1.0)
         if not self.discrete:
+            if not actions.is_bounded():
+                raise SystemExit(f"ppo.py scales actions to their bounds, and {actions} has none")
             self.log_std = nn.Parameter(torch.full((outputs,), -0.5))
             self.register_buffer("centre", torch.from_numpy((actions.high + actions.low) / 2))
             self.register_buffer("reach", torch.from_numpy((actions.high - actions.low) / 2))
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        seen, rest = observation[:, : self.own], observation[:, self.own :]
-        if self.items[0]:
-            items = rest.unflatten(1, self.items[::-1]).transpose(1, 2)  # [N, K, M]
-            present = (items != 0).any(dim=-1, keepdim=True)  # [N, K, 1]
-            waves = torch.cat([length * math.pi * items for length in WAVES], dim=-1)
-            hidden = self.see_item(torch.cat([items, waves.sin(), waves.cos()], dim=-1))
-            hidden = torch.relu(hidden + self.see_own(seen)[:, None])
-            hidden = torch.relu(self.mix(hidden)) * present  # [N, K, width / 4]
-            seen = torch.cat([seen, hidden.amax(dim=1), 2 * hidden.mean(dim=1)], dim=-1)
-        hidden = self.trunk(seen)
+        hidden = self.trunk(self.read(observation))
         return self.policy(hidden), self.value(hidden).squeeze(-1)
 
     def sample(self, policy: Tensor, generator: torch.Generator) -> Tensor:

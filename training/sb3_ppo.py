@@ -1,6 +1,6 @@
 """Stable-Baselines3's PPO on the same environment, through the adapter: `python training/sb3_ppo.py --help`.
 
-What ppo.py spells out, the library does here; measuring and the table are ppo.py's.
+What ppo.py spells out, the library does here. How observations are read, measuring and the table are ppo.py's.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import gymnasium as gym
 import numpy as np
 import torch
 import tyro
-from ppo import measure, scripted, summary, table
+from ppo import ITEMS, Reader, measure, scripted, summary, table
 from rich.console import Console
 from stable_baselines3 import PPO
 from stable_baselines3.common.logger import configure
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecMonitor
 
 import simulacrum
@@ -44,10 +45,23 @@ class Args:
     learning_rate: float = 1e-3  # at the start; falls to zero along a line
     gamma: float = 0.99  # discount
     entropy: float = 0.005  # weight of the entropy bonus
-    width: int = 128  # units of the two hidden layers
+    width: int = 128  # units of the hidden layers
+    items: tuple[int, int] | None = None  # K and M of an observation that ends in items (see ITEMS in ppo.py)
 
     eval_episodes: int = 100  # episodes on the reference twin at the end, for each seed
     eval_seeds: int = 5  # seeds to measure with
+
+
+class Features(BaseFeaturesExtractor):
+    """ppo.py's `Reader` where the library looks for such a thing; policy and value share it."""
+
+    def __init__(self, observations: gym.Space[Any], items: tuple[int, int], width: int) -> None:
+        reader = Reader(observations.shape[0], items, width)
+        super().__init__(observations, reader.size)
+        self.read = reader
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        return self.read(observations)
 
 
 def main(args: Args) -> dict[str, Any]:
@@ -63,6 +77,14 @@ def main(args: Args) -> dict[str, Any]:
     folder.mkdir(parents=True)
     console = Console()
 
+    policy: dict[str, Any] = {
+        "net_arch": [args.width, args.width],
+        "activation_fn": torch.nn.ReLU,
+    }
+    items = args.items or ITEMS.get(args.env_id)
+    if items is not None:
+        policy["features_extractor_class"] = Features
+        policy["features_extractor_kwargs"] = {"items": items, "width": args.width // 4}
     model = PPO(
         "MlpPolicy",
         VecMonitor(env),
@@ -72,7 +94,7 @@ def main(args: Args) -> dict[str, Any]:
         learning_rate=lambda left: args.learning_rate * left,
         gamma=args.gamma,
         ent_coef=args.entropy,
-        policy_kwargs={"net_arch": [args.width, args.width], "activation_fn": torch.nn.ReLU},
+        policy_kwargs=policy,
         seed=args.seed,
         device=args.device,
     )

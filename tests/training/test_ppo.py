@@ -195,6 +195,8 @@ def test_unusable_spaces_are_named(ppo: ModuleType) -> None:
     vector, number = gym.spaces.Box(-1, 1, (3,)), gym.spaces.Discrete(2)
     with pytest.raises(SystemExit, match="one vector"):
         ppo.Agent(gym.spaces.Box(0, 1, (4, 4)), number, (0, 0), 8)
+    with pytest.raises(SystemExit, match="bounds"):
+        ppo.Agent(vector, gym.spaces.Box(-np.inf, np.inf, (1,)), (0, 0), 8)
     with pytest.raises(SystemExit, match="MultiDiscrete"):
         ppo.Agent(vector, gym.spaces.MultiDiscrete([2, 2]), (0, 0), 8)
 
@@ -218,7 +220,7 @@ def test_an_item_of_foragers_observation_is_one_berry(ppo: ModuleType) -> None:
     state = env.unwrapped.runner.state
     agent = ppo.Agent(env.observation_space, env.action_space, ppo.ITEMS["simulacrum/forager-v0"], 16)
     seen: list[torch.Tensor] = []
-    agent.see_item.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    agent.read.see_item.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     agent(torch.from_numpy(observation)[None])
     for k in range(6):
         where = [(state.berry_x[k] - state.x) / 7, (state.berry_y[k] - state.y) / 7]

@@ -33,6 +33,13 @@ def test_trains_saves_and_measures(sb3_ppo: ModuleType, forager: EnvPackage, tmp
     assert all(measured["episodes"] == 6 for measured in results["reference"].values())
 
 
+def test_trains_without_items_on_a_plain_network(sb3_ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
+    env_id = "simulacrum/toywalk-v0"
+    results = sb3_ppo.main(sb3_ppo.Args(env_id=env_id, runs=tmp_path, total_steps=320, **SMALL))
+    model = PPO.load(Path(results["folder"]) / "model.zip", device="cpu")
+    assert type(model.policy.features_extractor).__name__ == "FlattenExtractor"
+
+
 def test_a_closed_gate_stops_it(sb3_ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     (toywalk.folder / "validation_report.json").unlink()
     with pytest.raises(GateError, match="toywalk"):
