@@ -13,6 +13,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+import tyro
 
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.errors import GateError
@@ -244,3 +245,10 @@ def test_scripted_policies_are_measured_in_the_same_episodes(ppo: ModuleType, to
     assert len(set(first)) > 1
     assert seen[15:] == first
     assert returns.tolist() == again[0].tolist()
+
+
+def test_arguments_are_read_from_the_command_line(ppo: ModuleType, script: Script) -> None:
+    words = ["--items", "6", "3", "--resume", "runs/one", "--compile", "--learning-rate", "1e-4"]
+    args = tyro.cli(ppo.Args, args=words)
+    assert (args.items, args.resume, args.compile, args.learning_rate) == ((6, 3), Path("runs/one"), True, 1e-4)
+    assert tyro.cli(script("sb3_ppo").Args, args=["--num-envs", "8"]).num_envs == 8
