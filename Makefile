@@ -11,6 +11,8 @@ VENV_ARGS ?=
 # More for pytest or the demo's training: `make test ARGS="tests/rng -x"`, `make demo ARGS="--seed 2"`.
 ARGS ?=
 
+# Test processes side by side. Files stay whole, since their tests share what is dear to make.
+JOBS ?= 2
 # One thread of arithmetic per process. torch with more threads than free cores slows down many times over, and the
 # batches here are too small to gain from a second one. `OMP_NUM_THREADS=4 make demo` overrides.
 export OMP_NUM_THREADS ?= 1
@@ -41,17 +43,17 @@ demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning 
 	@echo "== the curve is the curve.png named above; all runs beside each other: $(BIN)/tensorboard --logdir runs"
 
 test: $(READY) ## all tests
-	$(BIN)/python -m pytest -q --durations=15 $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
 
 test-fast: $(READY) ## the tests that are not marked slow
-	$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
 
 # An older Gymnasium is laid over the installed one, for these tests alone.
 OLDEST_GYMNASIUM := 1.2.2
 test-oldest: $(READY) ## the Gymnasium-facing tests on the oldest Gymnasium that is supported
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --upgrade \
 	  --target $(VENV)/oldest gymnasium==$(OLDEST_GYMNASIUM)
-	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -m "not slow" -p no:cacheprovider \
+	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" -p no:cacheprovider \
 	  tests/engine tests/cases tests/wrappers tests/test_registry.py $(ARGS)
 
 coverage: $(READY) ## all tests, then the lines they did not reach

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -167,9 +168,12 @@ def _place_in_package(error: Exception) -> str | None:
     if place is not None or not isinstance(error, TypeError):
         return place
     # A method with other arguments than the engine gives is refused at the call: "Walk.observe() takes ...".
-    called = str(error).partition("()")[0].partition(".")[0]
-    for name, module in list(sys.modules.items()):
-        if name.startswith(_PACKAGES) and isinstance(vars(module).get(called), type):
+    told = re.match(r"(\w+)\.(\w+)\(\) takes (\d+) positional", str(error))
+    if told is None:
+        return None
+    for name, module in reversed(list(sys.modules.items())):  # the package at hand was imported last
+        method = getattr(vars(module).get(told[1]), told[2], None) if name.startswith(_PACKAGES) else None
+        if getattr(getattr(method, "__code__", None), "co_argcount", None) == int(told[3]):
             return str(module.__file__)
     return None
 
