@@ -13,8 +13,9 @@ SAME_STEP, which shows two observations; each serves every limit and batch size,
 from __future__ import annotations
 
 import functools
-import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -32,12 +33,18 @@ from simulacrum.twin.batched import BatchedEnv, Context, check_field, check_grou
 __all__ = ["NO_DRAW", "NO_LIMIT", "Clock", "Core", "EngineState", "StepOut", "core_of", "draw_layout", "merge"]
 
 
-_CORES: weakref.WeakKeyDictionary[EnvPackage, dict[int | None, Core]] = weakref.WeakKeyDictionary()
+# By folder and not by package object: whoever made the first of several equal packages may let go of it while the
+# others' compiled steps are in use. The number is a bound on memory; a process has few environments.
+_CORES: OrderedDict[Path, dict[int | None, Core]] = OrderedDict()
+_KEPT = 32
 
 
 def core_of(package: EnvPackage, max_episode_steps: int | None) -> Core:
     """The core of a package's batched twin, one per time limit; all of them share their compiled forms."""
-    cores = _CORES.setdefault(package, {})
+    cores = _CORES.setdefault(package.folder, {})
+    _CORES.move_to_end(package.folder)
+    if len(_CORES) > _KEPT:
+        _CORES.popitem(last=False)
     any_core = next(iter(cores.values()), None)
     # Equal packages may have been read at different times: what was read before an edit serves nobody after it.
     if any_core is not None and (

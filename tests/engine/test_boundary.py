@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
-from kit import NAMES, package
+from kit import FOLDER, NAMES, package
 from kit.oracle import Row, RowOracle, row_of
 from kit.tools import MODES, Actor, advance, assert_same, play, rows, vector
 
+from simulacrum.contract.package import load_package
 from simulacrum.engine.boundary import Core, core_of, draw_layout
 from simulacrum.errors import TwinError
 from simulacrum.twin.batched import BatchedEnv, Transition
@@ -269,3 +273,14 @@ def test_invariants_are_computed_by_name() -> None:
         "on_the_line": [True] * 3,
         "within_reach": [True] * 3,
     }
+
+
+def test_compiled_steps_outlive_the_package_object_that_came_first(tmp_path: Path) -> None:
+    """Several equal packages share one core; the first of them being collected must not take it from the others."""
+    shutil.copytree(FOLDER / "counter", tmp_path / "counter")
+    first, second = load_package(tmp_path / "counter"), load_package(tmp_path / "counter")
+    core = core_of(first, 5)
+    assert core_of(second, 5) is core
+    del first
+    gc.collect()
+    assert core_of(second, 5) is core
