@@ -79,7 +79,6 @@ def some(x: Tensor, a: Tensor, b: Tensor) -> list[Tensor]:
 
 
 def compare_compiled(function: Callable[..., list[Tensor]], dtype: torch.dtype, sizes: list[int]) -> None:
-    torch._dynamo.reset()
     compiled = torch.compile(function, fullgraph=True, dynamic=False, options=OPTIONS)
     inputs = [*arguments_of("sin", 4097, dtype), *arguments_of("pow", 4097, dtype)]
     for size in sizes:
