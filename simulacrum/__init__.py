@@ -1,14 +1,16 @@
 """Fast batched RL environments that are provably the same as the ones you can read.
 
-Importing this package registers its environments with Gymnasium and imports no torch; every public name
-below is loaded when it is first used.
+Importing this package is cheap: it imports no torch, no NumPy and no Gymnasium. Its environments are
+registered with Gymnasium at once where that is imported, else as soon as it is; every public name below is
+loaded when it is first used.
 """
 
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+from simulacrum.imports import after_import
 
 if TYPE_CHECKING:
     from simulacrum import errors
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from simulacrum.twin.batched import BatchedEnv
     from simulacrum.twin.invariant import invariant
     from simulacrum.twin.reference import ReferenceEnv
+
+    __version__: str
 
 __all__ = [
     "BatchedEnv",
@@ -42,18 +46,16 @@ _HOMES = {
     "require_fresh_report": "simulacrum.attest.gate",
 }
 
-try:
-    __version__ = version("simulacrum")
-except PackageNotFoundError:  # a checkout on the path that nobody installed
-    __version__ = "0+unknown"
-
 
 def __getattr__(name: str) -> Any:
     if name == "errors":
         return importlib.import_module("simulacrum.errors")
-    if name not in _HOMES:
+    if name == "__version__":
+        value = _version()
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    else:
         raise AttributeError(f"module 'simulacrum' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 
@@ -62,14 +64,17 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _register() -> None:
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        importlib.import_module("simulacrum.registry").register_envs()
-    except ModuleNotFoundError as missing:
-        # The scalar rooms serve the reference twins where neither of these is installed (a browser page,
-        # say); there is then nothing to register with.
-        if (missing.name or "").partition(".")[0] not in ("gymnasium", "numpy"):
-            raise
+        return version("simulacrum")
+    except PackageNotFoundError:  # a checkout on the path that nobody installed
+        return "0+unknown"
 
 
-_register()
+def _register() -> None:
+    importlib.import_module("simulacrum.registry").register_envs()
+
+
+after_import("gymnasium", _register)

@@ -1,8 +1,8 @@
 """From an environment's folder to a Gymnasium id whose vector constructor is gated.
 
-`import simulacrum` registers every package that is installed; `register_envs(path)` adds those of any
-folder. What is registered is text and numbers only, so a spec survives JSON and another process. No argument
-turns the gate off.
+`import simulacrum` registers every package that is installed, as soon as Gymnasium is imported as well;
+`register_envs(path)` adds those of any folder. What is registered is text and numbers only, so a spec
+survives JSON and another process. No argument turns the gate off.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import gymnasium
 
 from simulacrum.contract.package import BrokenPackage, EnvPackage, find_packages, load_package, packages_at
 from simulacrum.errors import UsageError
@@ -103,6 +101,9 @@ def _package(package: EnvPackage | str | Path) -> EnvPackage:
 
 
 def _register(env_id: str, source: str, limit: int | None, *, replace: bool) -> None:
+    # Not above: importing Gymnasium calls `register_envs`, which must be there by then.
+    import gymnasium
+
     known = gymnasium.registry.get(env_id)
     kwargs = {"package": source}
     if known is not None:

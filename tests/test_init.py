@@ -20,15 +20,50 @@ def run(code: str) -> str:
     return done.stdout
 
 
-def test_it_imports_no_torch_and_registers_ids() -> None:
+# After a user's own lines: whether the built-in ids are there, and which of the libraries came along.
+TELL = (
+    "\nimport sys\n"
+    "heavy = {'torch', 'numpy', 'gymnasium', 'jsonschema', 'pytest', 'rich', 'typer', 'matplotlib'}\n"
+    "print(sorted(heavy & set(sys.modules)))\n"
+    "import gymnasium\n"
+    "print({'simulacrum/toywalk-v0', 'simulacrum/forager-v0'} <= set(gymnasium.registry))"
+)
+
+
+def test_it_imports_no_library_and_registers_ids_when_gymnasium_comes() -> None:
+    assert run("import simulacrum" + TELL).split() == ["[]", "True"]
+
+
+def test_it_imports_nothing_of_itself_but_what_waits_for_gymnasium() -> None:
+    code = "import sys, simulacrum; print(*sorted(name for name in sys.modules if name.startswith('simulacrum')))"
+    assert run(code).split() == ["simulacrum", "simulacrum.imports"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import gymnasium, simulacrum",
+        "import simulacrum, gymnasium.spaces",
+        "import simulacrum.registry",
+        "import simulacrum.contract.spaces",
+        "from simulacrum import register_envs; register_envs()",
+        "import simulacrum.engine.single",
+        "import importlib.util, simulacrum; importlib.util.find_spec('gymnasium')",
+    ],
+)
+def test_ids_are_registered_whoever_imports_gymnasium_first(lines: str) -> None:
+    assert run(lines + TELL).splitlines()[-1] == "True"
+
+
+def test_making_needs_no_more_than_both_imports() -> None:
     code = (
-        "import sys, simulacrum\n"
-        "heavy = {'torch', 'jsonschema', 'pytest', 'rich', 'typer', 'matplotlib'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-        "import gymnasium\n"
-        "print({'simulacrum/toywalk-v0', 'simulacrum/forager-v0'} <= set(gymnasium.registry))"
+        "import simulacrum, gymnasium\n"
+        "print(gymnasium.make('simulacrum/toywalk-v0').unwrapped.spec.id)\n"
+        "try:\n    gymnasium.make_vec('simulacrum/forager-v0', num_envs=2)\n"
+        "except simulacrum.errors.GateError:\n    pass  # nobody need have validated it here\n"
+        "print('made')"
     )
-    assert run(code).split() == ["[]", "True"]
+    assert run(code).split() == ["simulacrum/toywalk-v0", "made"]
 
 
 def test_it_adds_little_to_gymnasium() -> None:

@@ -39,6 +39,14 @@ class _PipeClosed(Exception):
 
 
 class _Commands(typer.core.TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        options = super().get_params(ctx)
+        for option in options:
+            # Typer imports pydantic to learn that a flag which nobody gave and which has no default is not set.
+            if getattr(option, "is_flag", False) and option.default is None:
+                option.default = False
+        return options
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
