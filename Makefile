@@ -76,8 +76,10 @@ docs: $(READY) ## build the site into site/, warnings as errors
 docs-serve: $(READY) ## serve the site on this machine and rebuild on change
 	$(BIN)/mkdocs serve
 
-bench: $(READY_TO_TRAIN) ## steps per second of the installed environments
-	$(BIN)/simulacrum bench
+# Other libraries to measure beside: each gets a virtual environment of its own in .venv-bench/NAME at first use.
+PEERS ?=
+bench: $(READY) ## steps per second, side by side; PEERS="envpool gymnax pufferlib numba", ARGS=--full
+	$(BIN)/python tests/benchmarks/bench.py --peers $(PEERS) $(ARGS)
 
 sizes: ## lines per file and the longest functions
 	@$(PYTHON) tools/sizes.py
@@ -86,7 +88,7 @@ wheel: $(READY) ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
 
-clean: ## remove what commands made, except .venv and reports
+clean: ## remove what commands made, except virtual environments and reports
 	rm -rf build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 

@@ -122,14 +122,14 @@ def measure(
 
 
 def _warm(contender: Contender, seconds: float) -> int:
-    """Calls that take about `seconds`, found while warming up."""
+    """Calls that take about `seconds` of the processor, found while warming up."""
     contender.first_call, _ = contender.run(1)
     done, spent, chunk, quickest = 0, 0.0, 1, math.inf
-    while done < 2 or (spent < _WARM_SECONDS * min(1.0, seconds * 10) and (done < _WARM_CALLS or spent < seconds)):
-        wall, _ = contender.run(chunk)
-        done, spent, quickest = done + chunk, spent + wall, min(quickest, wall / chunk)
-        chunk = min(2 * chunk, max(1, int(seconds / max(quickest, 1e-9))))
-    return max(1, round(seconds / max(quickest, 1e-9)))
+    while spent < seconds or (done < _WARM_CALLS and spent < _WARM_SECONDS):
+        _, cpu = contender.run(chunk)
+        done, spent, quickest = done + chunk, spent + cpu, min(quickest, max(cpu, 1e-9) / chunk)
+        chunk = min(2 * chunk, max(1, int(seconds / quickest)))
+    return max(1, round(seconds / quickest))
 
 
 def ratio(one: Sequence[float], other: Sequence[float]) -> float:

@@ -68,7 +68,7 @@ class Limit:
         self.terminated = torch.zeros(num_envs, dtype=torch.uint8)
         self.truncated = torch.zeros(num_envs, dtype=torch.uint8)
         self._rows = torch.zeros(num_envs * self.row_bytes, dtype=torch.uint8)
-        self._reset, self._step = library.reset, library.step
+        self._reset, self.call = library.reset, library.step
         self._count = ctypes.c_long(num_envs)
         outputs = (self.observations, self.rewards, self.terminated, self.truncated)
         self._outputs = [pointer(array) for array in outputs]
@@ -83,7 +83,7 @@ class Limit:
 
     def step(self, prepared: list[Any]) -> int:
         """One step of all rows; how many actions were illegal."""
-        return self._step(*prepared)
+        return self.call(*prepared)
 
 
 def pointer(tensor: Tensor) -> ctypes.c_void_p:
@@ -96,14 +96,15 @@ def contender(name: str, num_envs: int, defines: Mapping[str, int] | None = None
     limit = Limit(name, num_envs, defines)
     limit.reset(torch.arange(num_envs))
     batches = action_batches(limit.actions, num_envs)
-    step, prepared = limit._step, [limit.prepare(batch) for batch in batches]
-    keep = (limit, batches)  # the pointers below point into them
+    # The prepared arguments are addresses within `limit` and `batches`, which `step` keeps alive.
+    prepared = [limit.prepare(batch) for batch in batches]
+    call, held = limit.call, (limit, batches)
 
-    def run(calls: int, inner: Any = timed(lambda arguments: step(*arguments), prepared), held: Any = keep) -> Any:
-        return inner(calls)
+    def step(arguments: list[Any], held: object = held) -> None:
+        call(*arguments)
 
     settings = f"scalar C with branches, zig cc {' '.join(FLAGS)}, through ctypes, outputs overwritten"
-    return Contender("C by hand", "limit", _compiler(), settings, num_envs, run)
+    return Contender("C by hand", "limit", _compiler(), settings, num_envs, timed(step, prepared))
 
 
 def _compiler() -> str:

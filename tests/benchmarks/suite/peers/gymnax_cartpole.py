@@ -1,0 +1,50 @@
+"""gymnax's CartPole-v1 as its authors use it: vmap over rows, lax.scan over steps, one jitted call for many steps.
+
+Actions are given, all outputs of every step are kept, and the call waits for them. Threads are one, by the flags that
+workers.py sets.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import gymnax
+import jax
+import jax.numpy as jnp
+
+
+def scan_length(num_envs):
+    """Steps in one call: enough that the call costs nothing, few enough that the outputs stay in memory."""
+    return max(8, min(1000, 2**21 // num_envs))
+
+
+def build(num_envs):
+    steps = scan_length(num_envs)
+    env, params = gymnax.make("CartPole-v1")
+    step_rows = jax.vmap(env.step, in_axes=(0, 0, 0, None))
+
+    def one(carry, actions):
+        key, state = carry
+        key, now = jax.random.split(key)
+        observation, state, reward, terminated, truncated, _ = step_rows(
+            jax.random.split(now, num_envs), state, actions, params
+        )
+        return (key, state), (observation, reward, terminated, truncated)
+
+    run = jax.jit(lambda carry, actions: jax.lax.scan(one, carry, actions))
+    key, first = jax.random.split(jax.random.key(0))
+    _, state = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(first, num_envs), params)
+    held = {"carry": (key, state)}
+
+    def step(actions):
+        held["carry"], outputs = run(held["carry"], actions)
+        jax.block_until_ready((held["carry"], outputs))
+
+    batches = [jax.random.randint(jax.random.key(seed), (steps, num_envs), 0, 2, jnp.int32) for seed in range(2)]
+    return {
+        "version": f"gymnax {version('gymnax')}, jax {version('jax')}",
+        "settings": f"jit of lax.scan over {steps} steps of a vmapped step, outputs kept, one thread",
+        "steps_per_call": steps * num_envs,
+        "batches": jax.block_until_ready(batches),
+        "step": step,
+    }
