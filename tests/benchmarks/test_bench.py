@@ -1,4 +1,4 @@
-"""`make bench`, tiny: contenders take turns, peers answer from their own processes, the file keeps all that was measured."""
+"""`make bench`, tiny: contenders take turns, peers answer from their own processes, the file keeps all of it."""
 
 from __future__ import annotations
 

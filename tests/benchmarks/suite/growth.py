@@ -1,3 +1,87 @@
-"""Growth."""
-def run(plan, missing):
-    return {}
+"""How cost grows: with the number of rows, with forager's berries and grid; bytes of a row; share of the copy rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from simulacrum.contract.package import EnvPackage, load_package
+from suite import cost, limits, ours, variants
+from suite.contender import Contender, Unavailable
+from suite.plan import Plan, measure_group
+
+ROWS = tuple(2**power for power in range(0, 21, 2))
+BERRIES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+GRIDS = (4, 8, 16, 64, 256, 1024)
+VARIANT_ROWS = 8192
+# A form that writes every berry's rule out takes minutes to compile for more than these; grids differ in constants
+# alone, each of which it would compile anew.
+MOST_BERRIES = {"inductor": 8}
+ONE_GRID = ("inductor",)
+VARIANTS = Path(__file__).parents[3] / "build" / "bench" / "variants"
+
+Missing = list[dict[str, Any]]
+Builders = dict[str, Callable[[], Contender]]
+
+
+def run(
+    plan: Plan,
+    missing: Missing,
+    *,
+    rows: Sequence[int] = ROWS,
+    berries: Sequence[int] = BERRIES,
+    grids: Sequence[int] = GRIDS,
+    variant_rows: int = VARIANT_ROWS,
+) -> dict[str, Any]:
+    """Measure all growth of the plan's environments and forms, as the file keeps it."""
+    costs = {name: _costs(plan, name, missing) for name in plan.environments}
+    by_rows = [
+        measure_group(plan, name, num_envs, _builders(plan, name, name, num_envs, costs[name]["moved"]), missing)
+        for name in plan.environments
+        for num_envs in rows
+    ]
+    result: dict[str, Any] = {"costs": costs, "rows": by_rows, "berries": [], "grids": []}
+    if "forager" in plan.environments:
+        for count in berries:
+            forms = [form for form in plan.forms if count <= MOST_BERRIES.get(form, count)]
+            result["berries"].append(_variant(plan, forms, count, variants.SIZE, variant_rows, missing))
+        for size in grids:
+            forms = [form for form in plan.forms if form not in ONE_GRID or size == variants.SIZE]
+            result["grids"].append(_variant(plan, forms, variants.BERRIES, size, variant_rows, missing))
+    return result
+
+
+def _costs(plan: Plan, name: str, missing: Missing) -> dict[str, Any]:
+    """Bytes of a row in each form, operations, and the bytes that a step has to move (those of the first form)."""
+    plan.say(f"{name}: bytes and operations of a row")
+    forms: dict[str, Any] = {}
+    for form in plan.forms:
+        try:
+            forms[form] = cost.of_row(name, form)
+        except Unavailable as reason:  # noqa: PERF203
+            missing.append({"environment": name, "name": form, "why": str(reason)})
+    least = min((each["moved"] for each in forms.values()), default=0.0)
+    return {"forms": forms, "moved": least, **cost.operations(name)}
+
+
+def _builders(
+    plan: Plan, package: EnvPackage | str, environment: str, num_envs: int, moved: float, forms: Sequence[str] | None = None
+) -> Builders:
+    names = plan.forms if forms is None else forms
+    builders: Builders = {name: lambda name=name: ours.contender(name)(package, num_envs) for name in names}
+    builders["C by hand"] = lambda: limits.contender(environment, num_envs)
+    builders[cost.COPY_TITLE] = lambda: cost.copy(moved, num_envs)
+    return builders
+
+
+def _variant(
+    plan: Plan, forms: Sequence[str], berries: int, size: int, num_envs: int, missing: Missing
+) -> dict[str, Any]:
+    package = load_package(variants.make(VARIANTS / f"{berries}-berries-{size}-cells", berries, size))
+    moved = cost.of_row(package, "eager")["moved"]
+    builders = _builders(plan, package, "forager", num_envs, moved, forms)
+    defines = {"BERRIES": berries, "SIZE": size}
+    builders["C by hand"] = lambda: limits.contender("forager", num_envs, defines)
+    group = measure_group(plan, "forager", num_envs, builders, missing)
+    return {**group, "berries": berries, "size": size, "bytes_moved": moved}

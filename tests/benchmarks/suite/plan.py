@@ -41,7 +41,7 @@ def run(plan: Plan) -> dict[str, Any]:
         for name in plan.peers if "cartpole" in plan.environments else ():
             try:
                 helpers[name] = workers.Worker(name)
-            except Unavailable as reason:
+            except Unavailable as reason:  # noqa: PERF203
                 missing.append({"name": workers.TITLES[name], "why": str(reason)})
         for environment in plan.environments:
             for num_envs in plan.sizes:

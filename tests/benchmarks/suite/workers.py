@@ -39,7 +39,7 @@ class Worker:
         if not python.exists():
             raise Unavailable(f"{name} is not set up: make bench PEERS={name}")
         self.name = name
-        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # a pipe would fill up
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # a pipe would fill up
         self._process = subprocess.Popen(
             [str(python), str(WORKER), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
             text=True, env={**os.environ, **ONE_THREAD, **venvs.environment_of(name)},

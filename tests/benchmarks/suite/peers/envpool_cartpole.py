@@ -1,4 +1,4 @@
-"""EnvPool's CartPole-v1, stepped synchronously with one thread: on so cheap a step more threads only wake each other."""
+"""EnvPool's CartPole-v1, synchronous, with one thread: on so cheap a step more threads only wake each other."""
 
 from __future__ import annotations
 
