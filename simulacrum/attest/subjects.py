@@ -16,6 +16,7 @@ from simulacrum.contract.digest import Digest, compare, subject_files
 from simulacrum.contract.environment import environment
 from simulacrum.contract.loader import changed_files
 from simulacrum.contract.origins import module_file
+from simulacrum.contract.outside import versions_like
 
 if TYPE_CHECKING:
     from simulacrum.attest.record import Report
@@ -68,7 +69,7 @@ class Present:
         known = (
             {} if capability is None or "cpu_capability" not in recorded else {"cpu_capability": capability}
         )
-        return {**recorded, **self._environment, **known}
+        return {**recorded, **self._environment, **versions_like(recorded), **known}
 
     def _read(self, path: Path) -> bytes | None:
         if path not in self._content:

@@ -52,7 +52,7 @@ def check_agreement(package: EnvPackage) -> list[Problem]:
     if schema:
         problems += check_methods(schema, sources)
         problems += check_draw_calls(schema, folder, sources)
-    problems += check_imports(folder)
+    problems += check_imports(folder, schema.outside if schema else ())
     return list(dict.fromkeys(problems))
 
 

@@ -2,11 +2,12 @@
 
 Times of modification, paths and bytecode play no part. Not covered are data files that a twin reads from
 outside its folder, and the insides of installed distributions; of those the versions that matter are in
-`environment`.
+`environment`, with those that the reference drives (`x-outside`) as "outside NAME".
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -19,8 +20,9 @@ from simulacrum.contract.closure import import_closure
 from simulacrum.contract.environment import environment as describe_environment
 from simulacrum.contract.loader import changed_files
 from simulacrum.contract.origins import framework_folder
+from simulacrum.contract.outside import outside_versions
 from simulacrum.contract.package import EnvPackage
-from simulacrum.errors import PackageError
+from simulacrum.errors import ContractError, PackageError
 
 # The rooms whose code bears on what an environment does or on how it was judged. `lower` may be absent.
 FRAMEWORK_ROOMS = ("contract", "engine", "harness", "lower", "portable", "rng", "trace", "twin")
@@ -85,8 +87,15 @@ def compute_digest(package: EnvPackage, *, extra: Mapping[str, Any] | None = Non
         if b"\0" not in data:
             plain = data.replace(b"\r\n", b"\n")
             rewrapped[name] = (_sha(plain), _sha(plain.replace(b"\n", b"\r\n")))
-    facts = {**describe_environment(), **(extra or {})}
+    facts = {**describe_environment(), **_outside(package), **(extra or {})}
     return Digest(subjects, facts, whole_of(subjects, facts), rewrapped)
+
+
+def _outside(package: EnvPackage) -> dict[str, str]:
+    """The versions of what the reference drives; none where schema.json cannot be read, which its check tells."""
+    with contextlib.suppress(ContractError):
+        return outside_versions(package.schema.outside)
+    return {}
 
 
 def whole_of(subjects: Mapping[str, str], environment: Mapping[str, Any]) -> str:

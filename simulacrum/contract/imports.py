@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from simulacrum.contract.origins import framework_folder, is_stdlib_name, module_file, owner, top_file
+from simulacrum.contract.outside import check_installed, modules_of
 from simulacrum.contract.problem import Problem, from_error
 from simulacrum.contract.source import Import, Source, read_source
 from simulacrum.errors import PackageError
@@ -47,14 +48,21 @@ class Reached:
         return self.chain[-1]
 
 
-def check_imports(folder: Path) -> list[Problem]:
-    """The import problems of reference.py, fast.py and render.py, helper modules followed."""
+def check_imports(folder: Path, outside: Sequence[str] = ()) -> list[Problem]:
+    """The import problems of reference.py, fast.py and render.py, helper modules followed.
+
+    `outside` names the distributions that the reference alone may import (`x-outside` of schema.json).
+    """
     problems: list[Problem] = []
+    driven = frozenset(module for name in outside for module in modules_of(name))
+    imported: set[str] = set()
     for start in (*TWINS, "render"):
         if (folder / f"{start}.py").is_file():
             for reached in reachable(folder, start, problems):
-                problems += _judge(folder, start, reached)
-    return problems
+                problems += _judge(folder, start, reached, driven)
+                if start == "reference":
+                    imported |= {one.module.split(".")[0] for one in reached.source.imports() if not one.level}
+    return [*problems, *check_installed(outside, imported)]
 
 
 def reachable(folder: Path, start: str, problems: list[Problem] | None = None) -> list[Reached]:
@@ -115,11 +123,11 @@ def _inside(base: Path, parts: list[str], name: str | None) -> Path | None:
     return None
 
 
-def _judge(folder: Path, start: str, reached: Reached) -> Iterator[Problem]:
+def _judge(folder: Path, start: str, reached: Reached, driven: frozenset[str]) -> Iterator[Problem]:
     via = "" if len(reached.chain) == 1 else f" (reached through {' -> '.join(reached.chain)})"
     for entry in reached.source.imports():
         found = _twin_problem(folder, start, reached, entry) or (
-            _outside_problem(start, entry) if start in TWINS and not entry.typing_only else None
+            _outside_problem(start, entry, driven) if start in TWINS and not entry.typing_only else None
         )
         if found:
             message, mend = found
@@ -159,8 +167,8 @@ def _twin_problem(folder: Path, start: str, reached: Reached, entry: Import) -> 
     return None
 
 
-def _outside_problem(start: str, entry: Import) -> tuple[str, str] | None:
-    """An import of something that a twin must not depend on."""
+def _outside_problem(start: str, entry: Import, driven: frozenset[str]) -> tuple[str, str] | None:
+    """An import of something that a twin must not depend on; `driven` are modules that a reference may drive."""
     if entry.level:
         return None
     top = entry.module.split(".")[0]
@@ -170,7 +178,7 @@ def _outside_problem(start: str, entry: Import) -> tuple[str, str] | None:
         return f"{top} brings chance or time from outside", "draw with ctx.draw, count with ctx.t"
     if top in _HIDDEN:
         return f"{top} can import what no check reads", "use import statements"
-    if is_stdlib_name(top) or top in _THIRD_PARTY[start]:
+    if is_stdlib_name(top) or top in _THIRD_PARTY[start] or (start == "reference" and top in driven):
         return None
     file = top_file(top)
     if file is not None and owner(file) in ("project", "framework"):
@@ -185,11 +193,10 @@ def _outside_problem(start: str, entry: Import) -> tuple[str, str] | None:
         if file is None
         else "is not part of the digest, so its next version could change the rules unseen"
     )
-    return (
-        f"{top} {what}",
-        f"{start}.py takes the standard library, simulacrum's rooms and its own folder"
-        + (" and torch" if start == "fast" else ""),
-    )
+    if top in driven:
+        what = "is what the reference drives (x-outside): twins that share code agree about its faults"
+    more = " and torch" if start == "fast" else ", and distributions that schema.json names under x-outside"
+    return (f"{top} {what}", f"{start}.py takes the standard library, simulacrum's rooms and its own folder{more}")
 
 
 def _room_problem(start: str, entry: Import) -> tuple[str, str] | None:

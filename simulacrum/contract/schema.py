@@ -11,6 +11,7 @@ from simulacrum.contract.declared import check_name, parse_draws, parse_id, pars
 from simulacrum.contract.fields import Draw, Field, Group, Param, elements
 from simulacrum.contract.leaf import parse_leaf
 from simulacrum.contract.node import Node, read_json, show
+from simulacrum.contract.outside import parse_outside
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -30,6 +31,7 @@ _TOP = {
     "x-max-episode-steps",
     "x-draws",
     "x-params",
+    "x-outside",
 }
 _PARTS = ("state", "action", "observation", "reward", "info", "action_mask")
 _REQUIRED = _PARTS[:4]
@@ -43,7 +45,8 @@ class Schema:
     """What an environment says about itself, parsed.
 
     `id` is the Gymnasium id ("simulacrum/toywalk-v0") and `name` its middle ("toywalk"). `info` may be empty.
-    `max_episode_steps` is None where no time limit applies. `raw` is the JSON object as it was read.
+    `max_episode_steps` is None where no time limit applies. `outside` names the installed distributions that the
+    reference drives, most often none. `raw` is the JSON object as it was read.
     """
 
     id: str
@@ -58,6 +61,7 @@ class Schema:
     draws: tuple[Draw, ...]
     params: Mapping[str, Param]
     max_episode_steps: int | None
+    outside: tuple[str, ...]
     raw: dict[str, Any]
 
     def draw(self, slot: str) -> Draw | None:
@@ -129,6 +133,7 @@ def parse_schema(raw: dict[str, Any], where: str) -> Schema:
         draws=parse_draws(root),
         params=parse_params(root),
         max_episode_steps=parse_time_limit(root),
+        outside=parse_outside(root),
         raw=raw,
     )
 

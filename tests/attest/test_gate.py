@@ -149,6 +149,8 @@ def test_a_module_older_than_its_file_is_noticed(package: EnvPackage, make_repor
         ("machine", "riscv64", "machine riscv64 -> "),
         ("python", "3.9.1", r"python 3\.9\.1 -> "),
         ("cpu_capability", "Z-VECTOR", "cpu capability Z-VECTOR -> "),
+        ("outside gymnasium", "0.0.1", r"outside gymnasium 0\.0\.1 -> "),
+        ("outside no-such-simulator", "0.0.1", r"outside no-such-simulator 0\.0\.1 -> absent"),
     ],
 )
 def test_another_environment_makes_it_stale(
