@@ -214,4 +214,9 @@ def _copied(tree: Any) -> tuple[torch.Tensor, ...]:
 def _same(one: Any, two: Any) -> bool:
     """Equal to the bit, tensor by tensor."""
     pairs = list(zip(_leaves(one), _leaves(two), strict=True))
-    return all(torch.equal(a.reshape(-1).view(torch.uint8), b.reshape(-1).view(torch.uint8)) for a, b in pairs)
+    return all(torch.equal(_bytes(a), _bytes(b)) for a, b in pairs)
+
+
+def _bytes(value: torch.Tensor) -> torch.Tensor:
+    # A column of a wider tensor is flat and still not contiguous, which a view as bytes has to be.
+    return value.reshape(-1).contiguous().view(torch.uint8)

@@ -235,8 +235,9 @@ class BatchedDraw:
         return self._lanes
 
     def _overridden(self, slot: Slot, index: int | None) -> Tensor:
-        chosen = torch.as_tensor(self._override[slot.name], device=self._key.device)
-        chosen = chosen.to(tensors.DTYPES[slot.result])
+        # With the dtype given at once: a list of Python floats would otherwise pass through float32.
+        kind = tensors.DTYPES[slot.result]
+        chosen = torch.as_tensor(self._override[slot.name], dtype=kind, device=self._key.device)
         rows, wide = self._key.shape[0], slot.count is not None and index is None
         if chosen.dim() == 2 and index is not None:
             chosen = chosen[:, index]

@@ -286,6 +286,11 @@ def test_override_gives_the_value_to_every_row_or_each_its_own() -> None:
     assert not ledger
 
 
+def test_override_of_a_float64_slot_keeps_all_its_bits() -> None:
+    draw = draws("step", [1, 2], [0] * 2, [0] * 2, override={"angle": [0.1, 0.2]})
+    assert draw.uniform("angle", index=0).tolist() == [0.1, 0.2]
+
+
 def test_override_of_a_slot_that_nobody_declared() -> None:
     with pytest.raises(DrawError, match="'dice' is not declared"):
         draws("step", [0], [0], [0], override={"dice": 1})
