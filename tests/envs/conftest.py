@@ -166,6 +166,11 @@ def forager() -> Table:
     return Table(load_package("forager"))
 
 
+@pytest.fixture(scope="session")
+def cartpole() -> Table:
+    return Table(load_package("cartpole"))
+
+
 def play_probe(name: str, probe: Probe) -> list[float]:
     """The returns of a probe's episodes, played on the reference without an engine."""
     package = load_package(name)

@@ -97,9 +97,36 @@ def test_forager_images_at_the_edges(energy: float, cell: int) -> None:
     assert (frame == frame[0]).all(), "something is drawn over the margin"
 
 
-@pytest.mark.parametrize("name", ["toywalk", "forager"])
+def cart(**changes: float) -> Any:
+    values = {"x": 0.0, "x_dot": 0.0, "theta": 0.0, "theta_dot": 0.0} | changes
+    return load_state(load_package("cartpole").schema, values)
+
+
+def test_cartpole_text() -> None:
+    text = drawing("cartpole").text
+    lines = text(cart(x=2.4, x_dot=-0.5, theta=0.1)).split("\n")
+    assert lines[0] == " " * 49 + "/"
+    assert lines[1] == "[" + "-" * 48 + "#]"
+    assert lines[2] == "cart +2.40 m, pole +5.7 degrees; -0.50 m/s, +0 degrees/s"
+    assert text(cart(x=-2.45, theta=-0.3)).split("\n")[:2] == [" \\", "[#" + "-" * 48 + "]"]
+    assert text(cart()).split("\n")[0] == " " * 25 + "|"
+
+
+def test_cartpole_images() -> None:
+    rgb = drawing("cartpole").rgb
+    states = [cart(), cart(x=1.0), cart(theta=0.2), cart(x=-2.44, theta=-0.26), cart(x=2.44, theta=0.26)]
+    images = [rgb(state) for state in states]
+    for image in images:
+        assert (image.shape, image.dtype) == ((220, 540, 3), np.uint8)
+    assert len({image.tobytes() for image in images}) == 5
+    # What leans to the left is the mirror of what leans to the right, but for where smooth edges are rounded.
+    left, right = images[3].astype(int), images[4][:, ::-1].astype(int)
+    assert np.abs(left - right).max() <= 1
+
+
+@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole"])
 def test_drawings_do_not_touch_the_state(name: str) -> None:
-    state = walk(1) if name == "toywalk" else forage()
+    state = {"toywalk": lambda: walk(1), "forager": forage, "cartpole": cart}[name]()
     before = repr(state)
     drawing(name).text(state)
     drawing(name).rgb(state)
