@@ -27,8 +27,11 @@ _CPU = torch.device("cpu")
 class BatchedPlayer:
     """A batch of one row in any form; in the eager one every word drawn is written down."""
 
-    def __init__(self, package: EnvPackage, form: str, params: Mapping[str, Any] | None, limit: int | None) -> None:
+    def __init__(
+        self, package: EnvPackage, form: str, seed: int, params: Mapping[str, Any] | None, limit: int | None
+    ) -> None:
         self.package, self.schema = package, package.schema
+        self.seed = split_seed([seed])
         self.form = resolve_form(form, _CPU)
         if self.form == "eager":
             self.core = Core(package.fast(), limit)
@@ -40,19 +43,19 @@ class BatchedPlayer:
         self.at: EngineState | None = None
         self.last: Start | Step | None = None
 
-    def start(self, seed: int, episode: int) -> Start:
+    def start(self, episode: int) -> Start:
         self._forget_words()
         with torch.no_grad():
-            self.at = self.core.fresh(split_seed([seed]), _int32(episode), self.params)
+            self.at = self.core.fresh(self.seed, _int32(episode), self.params)
         return self._start("reset")
 
-    def stand(self, start: Start, seed: int) -> Start:
-        words, episode = split_seed([seed]), _int32(start.episode)
+    def stand(self, start: Start) -> Start:
+        episode = _int32(start.episode)
         state = load_states(self.schema, [dict(start.state)])
         with torch.no_grad():
-            key = episode_key(words, episode)
-        nothing = torch.zeros(1, dtype=torch.float64)
-        self.at = EngineState(state, words, episode, key, _int32(start.t), nothing, torch.zeros(1, dtype=torch.bool))
+            key = episode_key(self.seed, episode)
+        nothing, running = torch.zeros(1, dtype=torch.float64), torch.zeros(1, dtype=torch.bool)
+        self.at = EngineState(state, self.seed, episode, key, _int32(start.t), nothing, running)
         return self._start(None)
 
     def _start(self, phase: str | None) -> Start:

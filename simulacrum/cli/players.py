@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
-from simulacrum.trace.trajectory import Start, Step, Trajectory, words_by_slot
-from simulacrum.twin.state import canonical_group, dump_state, load_state
+from simulacrum.harness.scribe import Scribe
+from simulacrum.trace.trajectory import Start, Step, Trajectory
+from simulacrum.twin.state import canonical_group, load_state
 
 if TYPE_CHECKING:
     from simulacrum.contract.package import EnvPackage
@@ -29,15 +29,15 @@ class Reading(NamedTuple):
 
 
 class Player(Protocol):
-    """One row of one twin. `form` is "reference" or the name of a form of the batched twin."""
+    """One row of one twin, of one seed. `form` is "reference" or the name of a form of the batched twin."""
 
     form: str
 
-    def start(self, seed: int, episode: int) -> Start:
-        """Begin an episode of a seed."""
+    def start(self, episode: int) -> Start:
+        """Begin an episode of the seed."""
         ...
 
-    def stand(self, start: Start, seed: int) -> Start:
+    def stand(self, start: Start) -> Start:
         """Stand at a recorded start that was no reset (its t is not 0)."""
         ...
 
@@ -51,14 +51,19 @@ class Player(Protocol):
 
 
 def player(
-    package: EnvPackage, form: str, *, params: Mapping[str, Any] | None = None, limit: int | None = None
+    package: EnvPackage,
+    form: str,
+    *,
+    seed: int,
+    params: Mapping[str, Any] | None = None,
+    limit: int | None = None,
 ) -> Player:
     """A player of the reference or of one form of the batched twin; `limit` is the time limit in steps."""
     if form == REFERENCE:
-        return ReferencePlayer(package, params, limit)
+        return ReferencePlayer(Scribe(package, seed=seed, params=params, limit=limit))
     from simulacrum.cli.batched_player import BatchedPlayer
 
-    return BatchedPlayer(package, form, params, limit)
+    return BatchedPlayer(package, form, seed, params, limit)
 
 
 class ReferencePlayer:
@@ -66,51 +71,15 @@ class ReferencePlayer:
 
     form = REFERENCE
 
-    def __init__(self, package: EnvPackage, params: Mapping[str, Any] | None, limit: int | None) -> None:
-        self.schema = package.schema
-        self.runner = ReferenceRunner(package, params=params, max_episode_steps=limit, ledger=True)
-        self.words = {slot.name: slot.words for slot in self.runner.layout.slots}
-
-    def start(self, seed: int, episode: int) -> Start:
-        self.runner.reset(seed, episode)
-        return self._start()
-
-    def stand(self, start: Start, seed: int) -> Start:
-        self.runner.load(start.state, t=start.t, seed=seed, episode=start.episode)
-        return self._start(drawn=False)
-
-    def _start(self, *, drawn: bool = True) -> Start:
-        runner = self.runner
-        return Start(
-            episode=runner.episode,
-            state=dump_state(self.schema, runner.state),
-            observation=runner.observe(),
-            info=runner.info(),
-            action_mask=runner.action_mask(),
-            draws=words_by_slot(runner.draws, self.words) if drawn else {},
-            t=runner.t,
-        )
+    def __init__(self, scribe: Scribe) -> None:
+        self.scribe = scribe
+        self.start, self.stand = scribe.start, scribe.stand
 
     def step(self, action: Any) -> Step:
-        runner, t = self.runner, self.runner.t
-        taken = scalar_action(self.schema.action, action)
-        result = runner.step(taken)
-        return Step(
-            episode=runner.episode,
-            t=t,
-            action=taken,
-            reward=result.reward,
-            terminated=result.terminated,
-            truncated=result.truncated,
-            observation=result.observation,
-            state=dump_state(self.schema, result.state),
-            info=result.info,
-            action_mask=result.action_mask,
-            draws=words_by_slot(runner.draws, self.words),
-        )
+        return self.scribe.step(scalar_action(self.scribe.schema.action, action))
 
     def reading(self) -> Reading:
-        runner = self.runner
+        runner = self.scribe.runner
         return Reading(runner.observe(), runner.state, runner.t, runner.action_mask())
 
 
@@ -126,11 +95,11 @@ def repeat(package: EnvPackage, recorded: Trajectory, form: str) -> Trajectory:
     """The recording's episodes and actions played again by another twin or form, unchecked."""
     from dataclasses import replace
 
-    again = player(package, form, params=recorded.params, limit=recorded.max_episode_steps)
+    again = player(package, form, seed=recorded.seed, params=recorded.params, limit=recorded.max_episode_steps)
     starts: list[Start] = []
     steps: list[Step] = []
     for start, taken in recorded.episodes():
-        begun = again.stand(start, recorded.seed) if start.t else again.start(recorded.seed, start.episode)
+        begun = again.stand(start) if start.t else again.start(start.episode)
         starts.append(begun)
         for step in taken:
             steps.append(again.step(step.action))

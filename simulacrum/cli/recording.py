@@ -109,9 +109,9 @@ def play_episodes(
         raise UsageError(error.message, expected=error.expected, found=error.found, where="--param") from None
     limit = schema.max_episode_steps
     act = policy_of(package, policy, seed)
-    row = player(package, form, params=values, limit=limit)
+    row = player(package, form, seed=seed, params=values, limit=limit)
     most = most or (UNLIMITED if limit is None else limit)
-    moments = list(_moments(row, act, seed, episodes, most))
+    moments = list(_moments(row, act, episodes, most))
     header = Trajectory(schema.id, schema_digest(schema), row.form, seed, values, limit)
     starts = tuple(moment for moment in moments if isinstance(moment, Start))
     steps = tuple(moment for moment in moments if not isinstance(moment, Start))
@@ -124,9 +124,9 @@ def _with(header: Trajectory, starts: Any, steps: Any) -> Trajectory:
     return replace(header, starts=starts, steps=steps)
 
 
-def _moments(row: Any, act: Any, seed: int, episodes: int, most: int) -> Iterator[Any]:
+def _moments(row: Any, act: Any, episodes: int, most: int) -> Iterator[Any]:
     for episode in range(episodes):
-        yield row.start(seed, episode)
+        yield row.start(episode)
         for _ in range(most):
             step = row.step(act(row.reading()))
             yield step

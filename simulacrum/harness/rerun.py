@@ -12,7 +12,6 @@ from gymnasium.vector import AutoresetMode
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.params import row_params
-from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from simulacrum.harness import drivers
@@ -20,60 +19,14 @@ from simulacrum.harness.bench import Bench, seeds_for
 from simulacrum.harness.frames import Array
 from simulacrum.harness.recorder import row_event, trajectory
 from simulacrum.harness.recording import Recording, record
+from simulacrum.harness.scribe import Scribe
 from simulacrum.trace.records import checked
-from simulacrum.trace.trajectory import Start, Step, Trajectory, schema_digest, words_by_slot
-
-
-class Scribe:
-    """Writes down what one reference runner does, with the words it draws (the runner keeps a ledger)."""
-
-    def __init__(self, package: EnvPackage, *, seed: int, params: dict[str, Any], limit: int | None) -> None:
-        self.schema, self.limit = package.schema, limit
-        self.runner = ReferenceRunner(package, params=params, max_episode_steps=limit, ledger=True)
-        self.seed, self.params = seed, params
-        self.counts = {slot.name: slot.words for slot in self.runner.layout.slots}
-        self.starts: list[Start] = []
-        self.steps: list[Step] = []
-        self.returns: list[float] = []  # of the episodes that ended, as the engine kept them
-
-    def start(self, episode: int) -> None:
-        """Begin an episode of the row's seed."""
-        runner = self.runner
-        observation = runner.reset(self.seed, episode)
-        self.starts.append(
-            Start(
-                episode=episode, state=runner.state, observation=observation, info=runner.info(),
-                action_mask=runner.action_mask(), draws=words_by_slot(runner.draws, self.counts),
-            )
-        )
-
-    def step(self, action: Any) -> None:
-        """Take a step; `action` as the reference takes it."""
-        runner, t = self.runner, self.runner.t
-        out = runner.step(action)
-        self.steps.append(
-            Step(
-                episode=runner.episode, t=t, action=action, reward=out.reward, terminated=out.terminated,
-                truncated=out.truncated, observation=out.observation, state=out.state, info=out.info,
-                action_mask=out.action_mask, draws=words_by_slot(runner.draws, self.counts),
-            )
-        )
-        if runner.ended:
-            self.returns.append(runner.returns)
-
-    def written(self) -> Trajectory:
-        """The trajectory so far. `TraceError` for one that does not fit the schema."""
-        given = {name: getattr(self.runner.params, name) for name in self.schema.params}
-        raw = Trajectory(
-            env_id=self.schema.id, schema_digest=schema_digest(self.schema), form="reference", seed=self.seed,
-            params=given, max_episode_steps=self.limit, starts=tuple(self.starts), steps=tuple(self.steps),
-        )
-        return checked(raw, self.schema)
+from simulacrum.trace.trajectory import Trajectory
 
 
 def in_reference(package: EnvPackage, given: Trajectory) -> Trajectory:
     """The trajectory that the reference makes of the same seed, parameters, limit and actions."""
-    scribe = Scribe(package, seed=given.seed, params=dict(given.params), limit=given.max_episode_steps)
+    scribe = Scribe(package, seed=given.seed, params=given.params, limit=given.max_episode_steps)
     for start, steps in given.episodes():
         scribe.start(start.episode)
         for step in steps:

@@ -22,7 +22,8 @@ from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passe
 from simulacrum.harness.diverge import configuration
 from simulacrum.harness.frames import row_action
 from simulacrum.harness.recording import Recording, record
-from simulacrum.harness.rerun import Scribe, in_batch, in_reference, of_row, whole_episodes
+from simulacrum.harness.rerun import in_batch, in_reference, of_row, whole_episodes
+from simulacrum.harness.scribe import Scribe
 from simulacrum.trace.compare import first_difference
 from simulacrum.trace.divergence import Divergence
 from simulacrum.trace.failures import write_failure

@@ -12,7 +12,8 @@ from kit import NAMES, package
 from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.checks import replay
-from simulacrum.harness.rerun import Scribe, in_batch, in_reference, timeline, whole_episodes
+from simulacrum.harness.rerun import in_batch, in_reference, timeline, whole_episodes
+from simulacrum.harness.scribe import Scribe
 from simulacrum.trace.compare import first_difference
 from simulacrum.trace.files import read_trajectories
 from simulacrum.trace.trajectory import Trajectory
