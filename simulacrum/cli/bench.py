@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simulacrum.cli import terminal
-from simulacrum.cli.choices import Json, complete_env, complete_form
+from simulacrum.cli.choices import Device, Envs, FormsToMeasure, Json
 
 if TYPE_CHECKING:
     from simulacrum.cli.measure import Measured
@@ -21,25 +21,12 @@ _FIGURES = 62  # characters that the columns before the bars take
 
 
 def bench(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME", help="Environments; all that are found, if none is named.", autocompletion=complete_env
-        ),
-    ] = None,
+    names: Envs = None,
     num_envs: Annotated[
         str, typer.Option("--num-envs", metavar="N,N,...", help="Batch sizes, with commas between them.")
     ] = "1,64,1024",
-    compile: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--compile",
-            metavar="FORM",
-            autocompletion=complete_form,
-            help="Form to measure (repeatable). Default: eager, and inductor where a compiler is.",
-        ),
-    ] = None,
-    device: Annotated[str, typer.Option("--device", help="Where the batched twin runs: cpu or cuda.")] = "cpu",
+    compile: FormsToMeasure = None,
+    device: Device = "cpu",
     seconds: Annotated[float, typer.Option("--seconds", min=0.05, max=600.0, help="Seconds for each line.")] = 1.0,
     json: Json = False,
 ) -> None:

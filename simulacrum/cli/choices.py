@@ -1,4 +1,4 @@
-"""Arguments that several commands take, and what the shell completes them with."""
+"""Arguments that several commands take, alike or nearly alike, and what the shell completes them with."""
 
 from __future__ import annotations
 
@@ -58,4 +58,37 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs inst
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of the row.")]
 Policy = Annotated[
     str, typer.Option("--policy", help="Who acts: random, or a probe of the package.", autocompletion=complete_policy)
+]
+
+# `validate` and `bench` build the same forms on the same devices; only what is said of a form differs.
+Device = Annotated[str, typer.Option("--device", help="Where the batched twin runs: cpu or cuda.")]
+FormsToValidate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compile",
+        metavar="FORM",
+        autocompletion=complete_form,
+        help="Validate this form beside eager (repeatable). Default: inductor, where a compiler is.",
+    ),
+]
+FormsToMeasure = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compile",
+        metavar="FORM",
+        autocompletion=complete_form,
+        help="Form to measure (repeatable). Default: eager, and inductor where a compiler is.",
+    ),
+]
+Envs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="NAME", help="Environments; all that are found, if none is named.", autocompletion=complete_env
+    ),
+]
+Checks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-k", "--check", metavar="CHECK", help="Run this check alone (repeatable).", autocompletion=complete_check
+    ),
 ]

@@ -11,31 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simulacrum.cli import terminal
-from simulacrum.cli.choices import Env, Json, complete_check, complete_form
+from simulacrum.cli.choices import Checks, Device, Env, FormsToValidate, Json
 
 if TYPE_CHECKING:
-    from simulacrum.cli.progress import Plan
+    from simulacrum.cli.progress import Plan, View
     from simulacrum.contract.package import EnvPackage
+    from simulacrum.harness.battery import BatteryResult
 
 
 def validate(
     name: Env,
-    check: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-k", "--check", metavar="CHECK", help="Run this check alone (repeatable).", autocompletion=complete_check
-        ),
-    ] = None,
-    compile: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--compile",
-            metavar="FORM",
-            autocompletion=complete_form,
-            help="Validate this form beside eager (repeatable). Default: inductor, where a compiler is.",
-        ),
-    ] = None,
-    device: Annotated[str, typer.Option("--device", help="Where the batched twin runs: cpu or cuda.")] = "cpu",
+    check: Checks = None,
+    compile: FormsToValidate = None,
+    device: Device = "cpu",
     quick: Annotated[bool, typer.Option("--quick", help="A fraction of the work, for a first look.")] = False,
     failures: Annotated[
         Path | None, typer.Option("--failures", metavar="DIR", help="Where failure files go. Default: failures/")
@@ -65,23 +53,29 @@ def validate(
     terminal.one_thread()
     plan = _plan(package, check, compile, device, quick)
     view = progress.view_for(plan, json=json, verbose=verbose)
-    from simulacrum.harness.battery import run_battery
-
     began = time.perf_counter()
-    with view:
-        result = run_battery(
-            package,
-            checks=check or None,
-            forms=plan.forms,
-            device=device,
-            quick=quick,
-            failures=failures or _failures_folder(),
-            progress=view.progress,
-            on_check=view.ended,
-            keep_going=not fail_fast,
-        )
+    result = _run(plan, view, check or None, device, failures or _failures_folder(), keep_going=not fail_fast)
     outcome.show(plan, result, time.perf_counter() - began, json=json, verbose=verbose)
     raise typer.Exit(terminal.PASSED if result.passed else terminal.FAILED)
+
+
+def _run(
+    plan: Plan, view: View, checks: list[str] | None, device: str, failures: Path, *, keep_going: bool
+) -> BatteryResult:
+    from simulacrum.harness.battery import run_battery
+
+    with view:
+        return run_battery(
+            plan.package,
+            checks=checks,
+            forms=plan.forms,
+            device=device,
+            quick=plan.quick,
+            failures=failures,
+            progress=view.progress,
+            on_check=view.ended,
+            keep_going=keep_going,
+        )
 
 
 def _plan(package: EnvPackage, check: list[str] | None, compile: list[str] | None, device: str, quick: bool) -> Plan:
