@@ -45,27 +45,27 @@ PROBES = [
     Probe(
         name="lean",
         act=lean,
-        low=39.92,
-        high=44.35,
-        episodes=400,
+        low=39.00,
+        high=45.26,
+        episodes=200,
         why="measured 42.133 over 40,000 other episodes (standard deviation 8.840), "
-        "plus and minus 5 standard errors of 400 episodes",
+        "plus and minus 5 standard errors of 200 episodes",
     ),
     Probe(
         name="run",
         act=run,
-        low=171.08,
-        high=189.65,
-        episodes=100,
+        low=165.69,
+        high=195.04,
+        episodes=40,
         why="measured 180.367 over 40,000 other episodes (standard deviation 18.558), "
-        "plus and minus 5 standard errors of 100 episodes",
+        "plus and minus 5 standard errors of 40 episodes",
     ),
     Probe(
         name="balance",
         act=balance,
         low=500.0,
         high=500.0,
-        episodes=40,
+        episodes=16,
         why="each of 40,000 other episodes ran into the time limit",
     ),
 ]
