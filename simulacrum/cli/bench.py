@@ -14,6 +14,7 @@ from simulacrum.cli import terminal
 from simulacrum.cli.choices import Device, Envs, FormsToMeasure, Json
 
 if TYPE_CHECKING:
+    from simulacrum.cli.bottleneck import Bottleneck
     from simulacrum.cli.measure import Measured
 
 _BARS = (8, 40)  # characters of the longest bar, at least and at most
@@ -33,10 +34,12 @@ def bench(
     """Measure steps per second: random actions, observations, automatic resets and episode statistics included.
 
     One process measures all lines in turns, round after round, so that a busy machine slows all of them alike. The
-    figure is the median of the rounds; the spread is from the slowest to the fastest. The gate is not asked.
+    figure is the median of the rounds; the spread is from the slowest to the fastest. The gate is not asked. Below the
+    lines stands what holds the quickest form up: the call itself, or which part of the rows' arithmetic.
 
     --json prints one document with version, device, threads and environments, each of these with its id and its
-    lines: form, num_envs, steps_per_second, lowest, highest, per_reference, per_eager (null where not measured).
+    lines: form, num_envs, steps_per_second, lowest, highest, per_reference, per_eager (null where not measured); and
+    its bottleneck: form, num_envs, call_seconds, row_seconds, call_share, parts, text (null with one size alone).
     """
     terminal.use_json(json)
     sizes = _sizes(num_envs)
@@ -44,20 +47,24 @@ def bench(
     packages = _packages(names)
     import torch
 
+    from simulacrum.cli import bottleneck
     from simulacrum.cli.measure import measure
     from simulacrum.engine.modes import check_device
 
     place = check_device(device)
     forms = _forms(compile, place)
-    results: list[tuple[str, list[Measured]]] = []
+    environments: list[dict[str, Any]] = []
     for package in packages:
         with terminal.err().status(f"measuring {package.env_id}") as status:
             lines = measure(package, sizes, forms, seconds, device=str(place), say=status.update)
-        results.append((package.env_id, lines))
+            status.update(f"taking a step of {package.env_id} apart")
+            held = bottleneck.find(package, lines, str(place))
         if not json:
-            _show(terminal.out(), package.env_id, lines)
+            _show(terminal.out(), package.env_id, lines, held)
+        told = None if held is None else held.to_json()
+        document = {"id": package.env_id, "lines": [line.to_json() for line in lines], "bottleneck": told}
+        environments.append(document)
     if json:
-        environments = [{"id": env_id, "lines": [line.to_json() for line in lines]} for env_id, lines in results]
         threads = torch.get_num_threads()
         terminal.print_json({"version": 1, "device": str(place), "threads": threads, "environments": environments})
 
@@ -88,7 +95,7 @@ def _packages(names: list[str] | None) -> list[Any]:
     return [package for package in find_packages() if isinstance(package, EnvPackage)]
 
 
-def _show(console: Console, env_id: str, lines: list[Measured]) -> None:
+def _show(console: Console, env_id: str, lines: list[Measured], held: Bottleneck | None) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("twin", no_wrap=True)
     for heading in ("rows", "steps/s", "spread", "x reference", "x eager"):
@@ -107,6 +114,8 @@ def _show(console: Console, env_id: str, lines: list[Measured]) -> None:
         )  # fmt: skip
     console.print(Text(env_id, style="bold"))
     console.print(table)
+    if held is not None:
+        console.print(Text(held.text))
     console.print()
 
 
