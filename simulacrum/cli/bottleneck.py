@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simulacrum.contract.package import EnvPackage
 
 _SECONDS = 0.05  # of each part
-_MOST = 0.5  # a share from which a part is named as what holds the step up
+_MOST = 0.5  # a share from which a part holds the step up
 
 # part of a step -> what it is called in a sentence
 PARTS = {
@@ -59,8 +59,8 @@ class Bottleneck:
     def text(self) -> str:
         """What holds it up, in sentences for a person."""
         said = (
-            f"{self.form}: a call costs {_time(self.call_seconds)}, and each row {_time(self.row_seconds)} more. At N = "
-            f"{self.num_envs:,} the call is {self.call_share:.0%} of a step. Bottleneck: "
+            f"{self.form}: a call costs {_time(self.call_seconds)}, and each row {_time(self.row_seconds)} more. "
+            f"At N = {self.num_envs:,} the call is {self.call_share:.0%} of a step. Bottleneck: "
         )
         if self.call_share >= _MOST:
             return f"{said}the call itself, so that more rows cost little."
