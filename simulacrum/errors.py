@@ -123,5 +123,9 @@ class CompileError(SimulacrumError):
     """A form of the step that cannot be built here."""
 
 
+class LoweringError(CompileError):
+    """A graph that the native form cannot be made of: an operation it does not know, or rows that are mixed."""
+
+
 class UsageError(SimulacrumError, ValueError):
     """An argument that means nothing in its place."""

@@ -24,7 +24,7 @@ from gymnasium.vector import AutoresetMode
 from simulacrum.contract.package import EnvPackage
 from simulacrum.engine.actions import sanitize
 from simulacrum.engine.draws import NO_DRAW, draw_layout
-from simulacrum.engine.forms import build
+from simulacrum.engine.forms import NATIVE, build
 from simulacrum.engine.rows import NO_LIMIT, Clock, EngineState, StepOut, merge
 from simulacrum.errors import TwinError
 from simulacrum.rng.batched import BatchedDraw, episode_key
@@ -88,6 +88,7 @@ class Core:
         self.max_episode_steps = max_episode_steps
         # (SAME_STEP or not, form) -> the compiled step, which takes a Clock
         self.compiled: dict[tuple[bool, str], Callable[..., Any]] = {} if shared is None else shared.compiled
+        self.kept: dict[str, Any] = {} if shared is None else shared.kept  # the native form, once there is one
         self._clocks: dict[tuple[bool, torch.device], Clock] = {}
         self.used: set[str] = set()  # slots asked for so far, in eager steps
         # Tests set these: a place to list every word drawn, and values to force. Never set while compiling.
@@ -98,10 +99,26 @@ class Core:
         """The step of `mode`, `(state, action, params) -> (state, StepOut)`, in the named form; built once."""
         if name == "eager":
             return functools.partial(self.step, mode)
+        if name == NATIVE:
+            from simulacrum.engine.native.pure import pure_step
+
+            return functools.partial(pure_step, self, mode)
         same = mode == AutoresetMode.SAME_STEP
         if (same, name) not in self.compiled:
-            self.compiled[same, name] = build(name, self._same_step if same else self._next_step)
+            self.compiled[same, name] = build(name, self._same_pair if same else self._next_pair)
         return functools.partial(self._step_compiled, mode, self.compiled[same, name])
+
+    def native(self) -> Any:
+        """The native form (`engine.native.Binary`): what `use_native` gave, or made now. `CompileError` where it cannot."""
+        if NATIVE not in self.kept:
+            from simulacrum.engine.native import build as build_native
+
+            self.kept[NATIVE] = build_native(self)
+        return self.kept[NATIVE]
+
+    def use_native(self, binary: Any) -> None:
+        """Take this library as the native form, for every core of the package."""
+        self.kept[NATIVE] = binary
 
     def _step_compiled(
         self, mode: AutoresetMode, step: Callable[..., Any], es: EngineState, action: Any, params: Any
@@ -195,12 +212,23 @@ class Core:
         """
         clock = Clock(self.max_episode_steps, mode != AutoresetMode.DISABLED)
         if mode == AutoresetMode.SAME_STEP:
-            return self._same_step(es, action, params, clock)
-        after, out = self._next_step(es, action, params, clock)
+            return self._same_pair(es, action, params, clock)
+        after, out = self._next_pair(es, action, params, clock)
         return after, (out._replace(reset_rows=None) if mode == AutoresetMode.DISABLED else out)
 
-    def _next_step(self, es: EngineState, action: Any, params: Any, clock: Clock) -> tuple[EngineState, StepOut]:
-        """NEXT_STEP, and with `clock.autoreset` false DISABLED, where a row that has ended waits for its reset."""
+    def _next_pair(self, es: EngineState, action: Any, params: Any, clock: Clock) -> tuple[EngineState, StepOut]:
+        return self.next_step(es, action, params, clock)[:2]
+
+    def _same_pair(self, es: EngineState, action: Any, params: Any, clock: Clock) -> tuple[EngineState, StepOut]:
+        return self.same_step(es, action, params, clock)[:2]
+
+    def next_step(
+        self, es: EngineState, action: Any, params: Any, clock: Clock
+    ) -> tuple[EngineState, StepOut, torch.Tensor]:
+        """NEXT_STEP, and with `clock.autoreset` false DISABLED, where a row that has ended waits for its reset.
+
+        The third value, bool `[N]`, names the rows that began an episode in this step.
+        """
         action, outside = sanitize(self.schema.action, action)
         illegal = outside & ~es.ended  # the action of a row that has ended is ignored, whatever it is
         still = illegal | es.ended
@@ -209,9 +237,13 @@ class Core:
         resetting = es.ended & clock.autoreset
         if clock.autoreset is not False:
             after = merge(resetting, self.fresh(es.seed, es.episode + 1, params), after)
-        return after, self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=resetting)
+        shown = self._show(after, reward, flags, still, params, illegal=illegal, reset_rows=resetting)
+        return after, shown, resetting
 
-    def _same_step(self, es: EngineState, action: Any, params: Any, clock: Clock) -> tuple[EngineState, StepOut]:
+    def same_step(
+        self, es: EngineState, action: Any, params: Any, clock: Clock
+    ) -> tuple[EngineState, StepOut, torch.Tensor]:
+        """SAME_STEP: a row that ends begins anew at once. The third value, bool `[N]`, names those rows."""
         action, illegal = sanitize(self.schema.action, action)
         last, reward, flags = self._advance(es, action, params, clock.limit)
         last = merge(illegal, es, last)
@@ -219,12 +251,13 @@ class Core:
         after = merge(last.ended, self.fresh(es.seed, es.episode + 1, params), last)
         out = self._show(after, reward, flags, illegal, params, illegal=illegal, reset_rows=None)
         returns, length = _finished(out.ended, last)
-        return after, out._replace(
+        out = out._replace(
             episode_return=returns,
             episode_length=length,
             final_observation=final_observation,
             final_info=final_info,
         )
+        return after, out, last.ended
 
     def _show(
         self,

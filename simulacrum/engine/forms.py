@@ -108,6 +108,8 @@ def _known_option(key: str) -> bool:
 
 
 FORMS: dict[str, Callable[[PureFunction], PureFunction]] = {"eager": eager, "inductor": Inductor}
+NATIVE = "native"  # not made function by function: one library has reset and step (engine/native)
+NAMES = (*FORMS, NATIVE)
 
 
 @functools.cache
@@ -121,20 +123,28 @@ def resolve_form(compile: Any, device: torch.device, *, warn: bool = True) -> st
     """The name of the form that `compile=` asks for, as it can be built here.
 
     Args:
-        compile: False or "eager"; True or "inductor".
+        compile: False or "eager"; True or "native" (on an accelerator "inductor"); "inductor".
         device: where the rows live.
         warn: say so once when a compiled form falls back to eager.
 
     Raises:
         UsageError: no form of that name.
     """
-    name = {False: "eager", True: "inductor"}[compile] if isinstance(compile, bool) else compile
+    fast = NATIVE if device.type == "cpu" else "inductor"
+    name = {False: "eager", True: fast}[compile] if isinstance(compile, bool) else compile
     name = "eager" if name is None else name
-    if not isinstance(name, str) or name not in FORMS:
+    if not isinstance(name, str) or name not in NAMES:
         raise UsageError(
             f"unknown form compile={compile!r}",
-            expected=f"False or one of {sorted(FORMS)}",
+            expected=f"False or one of {sorted(NAMES)}",
             found=repr(compile),
+            where="compile=",
+        )
+    if name == NATIVE and device.type != "cpu":
+        raise UsageError(
+            "the native form runs on the CPU",
+            expected="compile='inductor' or False",
+            found=f"compile='native' on {device}",
             where="compile=",
         )
     if name == "inductor" and device.type == "cpu" and cpp_compiler() is None:

@@ -70,6 +70,35 @@ def check_output(output: Any) -> Literal["torch", "numpy"]:
     return output
 
 
+def check_threads(threads: Any) -> int | None:
+    """A number of threads, or None for as many as pay."""
+    if threads is None:
+        return None
+    if isinstance(threads, bool) or not isinstance(threads, numbers.Integral) or int(threads) < 1:
+        raise UsageError("threads must be a positive integer or None", expected="1 or more", found=repr(threads))
+    return int(threads)
+
+
+def check_steps(actions: Any) -> int:
+    """The number of steps T of a sequence of actions `[T, N, ...]`, at least 1."""
+    first = next(iter(actions.values()), ()) if isinstance(actions, Mapping) else actions
+    if not hasattr(first, "__len__") or len(first) < 1:
+        raise UsageError(
+            "a rollout needs a sequence of actions", expected="[T, N, ...] with T of 1 or more", where="rollout(actions)"
+        )
+    return len(first)
+
+
+def stacked(values: Any) -> Any:
+    """The values of T steps as one, every tensor `[T, ...]`."""
+    first = values[0]
+    if isinstance(first, torch.Tensor):
+        return torch.stack(values)
+    if isinstance(first, dict):
+        return {key: stacked([value[key] for value in values]) for key in first}
+    return type(first)(*(stacked(list(parts)) for parts in zip(*values, strict=True)))
+
+
 def check_limit(limit: Any) -> int | None:
     """A time limit in steps, or None for none."""
     if limit is None:

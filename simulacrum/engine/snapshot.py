@@ -58,10 +58,13 @@ def restore(env: SimulacrumVectorEnv, data: Mapping[str, Any]) -> None:
         )
         clock = {n: _own(env, data["clock"], n, getattr(shape, n)) for n in shape._fields if n != "env"}
         state = EngineState(env=inner, **clock)
-    env._state, env.params, env._seeds = state, params, seeds
+    env.params, env._seeds = params, seeds
     env._illegal = None
-    # Wall time is not part of a state: an episode's `t` counts from the restore.
-    env._began = None if state is None else _now(env)
+    if state is None:
+        env._rows = env._make_rows()
+    else:
+        # Wall time is not part of a state: an episode's `t` counts from the restore.
+        env._rows.load(state, _now(env))
 
 
 def _now(env: SimulacrumVectorEnv) -> torch.Tensor:
@@ -132,6 +135,8 @@ def constructor_arguments(env: SimulacrumVectorEnv) -> dict[str, Any]:
         "max_episode_steps": env.max_episode_steps,
         "render_mode": env.render_mode,
         "episode_statistics": env.episode_statistics,
+        "threads": env.threads,
+        "double_buffer": env.double_buffer,
     }
 
 
@@ -197,8 +202,8 @@ def load_env_states(env: SimulacrumVectorEnv, states: Sequence[Mapping[str, Any]
         )
     clock = torch.tensor(steps, dtype=torch.int32, device=env.device)
     state = env.state
-    env._state = state._replace(
-        env=inner, t=clock, ended=torch.zeros_like(state.ended), returns=torch.zeros_like(state.returns)
+    env._rows.load(
+        state._replace(env=inner, t=clock, ended=torch.zeros_like(state.ended), returns=torch.zeros_like(state.returns))
     )
 
 

@@ -1,14 +1,13 @@
 """The batched environment as a Gymnasium `VectorEnv`: checks at the door, one pure step inside, fresh outputs.
 
-A step goes: `to_tensors` (metadata only) -> `Core.step` (one pure function, eager or compiled) -> refuse illegal
-actions before the new state is kept -> `fresh_step` -> the five Gymnasium values.
+A step goes: checks of metadata -> the rows' own step (`batches`: one pure function, eager or compiled, or one native
+call on an arena), which refuses illegal actions before anything has changed -> the five Gymnasium values.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,11 +20,13 @@ from gymnasium.vector.utils import batch_space
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.contract.spaces import single_action_space, single_observation_space
 from simulacrum.engine import forms, modes, render_modes, rendering, snapshot
-from simulacrum.engine.actions import outside_error, to_tensors
-from simulacrum.engine.boundary import EngineState, StepOut, core_of
-from simulacrum.engine.output import Freshener, constants_of, fresh_step, masked, rows_to_objects, storages, to_numpy
+from simulacrum.engine.actions import outside_error
+from simulacrum.engine.batches import NativeRows, PureRows
+from simulacrum.engine.boundary import EngineState, core_of
+from simulacrum.engine.output import masked, to_numpy
 from simulacrum.engine.params import batch_params
 from simulacrum.engine.seeding import entropy, row_seeds
+from simulacrum.engine.shown import on_host
 from simulacrum.errors import ActionError, ClosedError, UsageError
 from simulacrum.rng.batched import split_seed
 
@@ -41,16 +42,22 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         autoreset_mode: "next_step" (default), "same_step" or "disabled", or a Gymnasium `AutoresetMode`.
         device: a torch device, by name.
         output: "torch" gives tensors on `device`; "numpy" gives host arrays as Gymnasium's own vector envs do.
-        compile: False for eager torch, "inductor" for torch.compile. Same bits either way.
+        compile: False for eager torch, "native" for one loop of machine code (on the CPU; what `make_vec` builds
+            unless told otherwise), "inductor" for torch.compile. Same bits in all of them.
         max_episode_steps: the time limit; "schema" (default) takes the schema's, None means none. This is its only
             owner: do not wrap a second limit around.
         params: parameters by name, each one value or one per row.
         render_mode: None, "rgb_array" or "ansi".
         episode_statistics: put `info["episode"]` (r, l, t) at episode ends. None means: yes for torch output, no for
             NumPy output, where Gymnasium's `RecordEpisodeStatistics` refuses an env that already does it.
+        threads: how many share a native step, with the same bits for any number. None: one for a batch that is too
+            small to gain from more, else as many as torch uses.
+        double_buffer: in the native form, write the outputs of every second step to the same memory, which saves
+            looking whether the caller still holds it. What a step returned is then overwritten by the next but one.
 
     Shapes: observations `[N, ...]`, rewards `[N]` in the schema's dtype (float32), terminations and truncations bool
-    `[N]`. Nothing that is returned is ever overwritten, and nothing the caller passes in is edited.
+    `[N]`. Nothing that is returned is ever overwritten (unless `double_buffer`), and nothing the caller passes in is
+    edited.
     """
 
     def __init__(
@@ -66,6 +73,8 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         params: Mapping[str, Any] | None = None,
         render_mode: str | None = None,
         episode_statistics: bool | None = None,
+        threads: int | None = None,
+        double_buffer: bool = False,
     ) -> None:
         self.closed = True  # until construction is complete, so that close() of a half-built env does nothing
         self.package = load_package(package) if isinstance(package, str) else package
@@ -88,11 +97,11 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
         self.form = forms.resolve_form(compile, self.device)
         self.core = core_of(self.package, self.max_episode_steps)
-        self.params = batch_params(self.schema, params, self.num_envs, self.device)
-        self._step = self.core.form(self.autoreset_mode, self.form)
-        self._state: EngineState | None = None
+        self.threads = modes.check_threads(threads)
+        self.double_buffer = bool(double_buffer)
+        self._params = batch_params(self.schema, params, self.num_envs, self.device)
+        self._rows = self._make_rows()
         self._seeds: list[int] = []
-        self._began: torch.Tensor | None = None
         self._illegal: torch.Tensor | None = None  # on an accelerator: rows with an illegal action, not yet reported
         self.factory: Callable[..., SimulacrumVectorEnv] = SimulacrumVectorEnv  # who rebuilds it when unpickled
         self.closed = False
@@ -118,17 +127,36 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         mask = modes.check_options(options, self.num_envs)
         seeds = None if seed is None else row_seeds(seed, self.num_envs)
         with torch.inference_mode(False), torch.no_grad():
-            self._state = self._reset_rows(mask, seeds)
-            observation, info, action_mask = self.core.observe(self._state, self.params)
-        if action_mask is not None:
-            info = {**info, "action_mask": action_mask}
-        fresh = Freshener(storages(self._state, self.params) | constants_of(self.core.env))
-        observation, info = fresh(observation), fresh(dict(info))
+            observation, info = self._rows.reset(*self._to_reset(mask, seeds))
         if mask is not None and not bool(mask.all()):
             info = masked(info, mask.to(self.device))
         return self._give(observation), self._give(info)
 
-    def _reset_rows(self, mask: torch.Tensor | None, seeds: list[int | None] | None) -> EngineState:
+    def _make_rows(self) -> PureRows | NativeRows:
+        if self.form != "native":
+            return PureRows(
+                self.core,
+                self.form,
+                self.autoreset_mode,
+                self._params,
+                statistics=self.episode_statistics,
+                refuse=self._refuse_illegal,
+            )
+        return NativeRows(
+            self.core,
+            self.num_envs,
+            self.autoreset_mode,
+            self._params,
+            statistics=self.episode_statistics,
+            refuse=self._refuse_illegal,
+            threads=self.threads,
+            double_buffer=self.double_buffer,
+        )
+
+    def _to_reset(
+        self, mask: torch.Tensor | None, seeds: list[int | None] | None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """(rows to reset bool [N], seed words int32 [N, 2], episode int32 [N])."""
         chosen = torch.ones(self.num_envs, dtype=torch.bool) if mask is None else mask
         before = self._state
         if before is None and not bool(chosen.all()):
@@ -139,18 +167,13 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 where="reset(options=...)",
             )
         chosen = chosen.to(self.device)
-        now = torch.full((self.num_envs,), time.perf_counter(), dtype=torch.float64, device=self.device)
-        self._began = now if self._began is None else torch.where(chosen, now, self._began)
         if before is not None and seeds is None:  # the frequent case: nothing per row on the host
-            return self.core.reset(before, chosen, before.seed, before.episode + 1, self.params)
+            return chosen, before.seed, before.episode + 1
         reseeded = self._take_seeds(chosen, seeds or [None] * self.num_envs)
         words = split_seed(self._seeds, self.device)
         if before is None:
-            return self.core.fresh(
-                words, torch.zeros(self.num_envs, dtype=torch.int32, device=self.device), self.params
-            )
-        episode = torch.where(reseeded, torch.zeros_like(before.episode), before.episode + 1)
-        return self.core.reset(before, chosen, words, episode, self.params)
+            return chosen, words, torch.zeros(self.num_envs, dtype=torch.int32, device=self.device)
+        return chosen, words, torch.where(reseeded, torch.zeros_like(before.episode), before.episode + 1)
 
     def _take_seeds(self, chosen: torch.Tensor, seeds: list[int | None]) -> torch.Tensor:
         """Keep the given seeds of the chosen rows; returns bool `[N]`, the rows that got one."""
@@ -178,29 +201,50 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 for it) a value outside the space. Nothing was stepped.
         """
         self._check_open()
-        if self._state is None:
+        rows = self._rows
+        if not rows.started:
             raise gym.error.ResetNeeded("call reset() before step()")
-        with torch.inference_mode(False), torch.no_grad():
-            action = to_tensors(self.schema.action, actions, self.num_envs, self.device)
-            if self.autoreset_mode == AutoresetMode.DISABLED:
-                self._check_not_ended(self._state)
-            before = self._state
-            state, out = self._step(before, action, self.params)
-            self._refuse_illegal(out.illegal, action)
-            self._state = state
-            out = fresh_step(out, storages(state, action, self.params, before) | constants_of(self.core.env))
-            info = self._info(before, out)
-        return (
-            self._give(out.observation),
-            self._give(out.reward),
-            self._give(out.terminated),
-            self._give(out.truncated),
-            info,
-        )
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._check_not_ended()
+        shown = rows.step(actions)
+        if self.output == "torch":
+            return shown
+        self.check_actions()
+        return on_host(shown)
 
-    def _check_not_ended(self, state: EngineState) -> None:
-        if self.device.type == "cpu" and bool(state.ended.any()):
-            rows = state.ended.nonzero().flatten().tolist()
+    def rollout(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Step every row through a whole sequence of actions, as so many `step` calls would, in one call.
+
+        In the native form one call runs all steps of a few hundred rows before it goes on to the next, so that their
+        state stays in the nearest cache: for planners and search, with `fork` and `load_state_dict` beside it. The other
+        forms step in a loop, with the same bits.
+
+        Args:
+            actions: `[T, N, ...]`, T at least 1.
+
+        Returns:
+            As `step`, every value `[T, N, ...]`, infos too, always as tensors.
+
+        Raises:
+            As `step`; the native form also refuses an illegal action of a row that would have ignored it.
+        """
+        self._check_open()
+        if not self._rows.started:
+            raise gym.error.ResetNeeded("call reset() before rollout()")
+        if isinstance(self._rows, NativeRows) and self.autoreset_mode is not AutoresetMode.DISABLED:
+            return self._rows.rollout(actions)
+        return modes.stacked([self._one_of_rollout(actions, number) for number in range(modes.check_steps(actions))])
+
+    def _one_of_rollout(self, actions: Any, number: int) -> Any:
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._check_not_ended()
+        one = {key: value[number] for key, value in actions.items()} if isinstance(actions, Mapping) else actions[number]
+        return self._rows.step(one)
+
+    def _check_not_ended(self) -> None:
+        ended = self._rows.ended()
+        if self.device.type == "cpu" and bool(ended.any()):
+            rows = ended.nonzero().flatten().tolist()
             raise gym.error.ResetNeeded(
                 f"rows {rows[:8]} have ended and must be reset before they are stepped (autoreset is disabled): "
                 "call reset(options={'reset_mask': ...})"
@@ -224,41 +268,6 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         if pending is not None and bool(pending.any()):
             raise outside_error(self.schema.action, pending.nonzero().flatten().tolist(), "a value outside")
 
-    def _info(self, before: EngineState, out: StepOut) -> dict[str, Any]:
-        info: dict[str, Any] = dict(out.info)
-        if out.action_mask is not None:
-            info["action_mask"] = out.action_mask
-        if out.reset_rows is not None:
-            info["autoreset"] = out.reset_rows
-        ended = out.ended
-        if self.output == "torch":
-            if out.final_observation is not None:
-                info["final_obs"], info["_final_obs"] = out.final_observation, ended
-                info["final_info"], info["_final_info"] = out.final_info, ended.clone()
-            if self.episode_statistics:
-                info["episode"], info["_episode"] = self._episode(out, ended), ended.clone()
-            return info
-        self.check_actions()
-        info = to_numpy(info)
-        done = to_numpy(ended)
-        if out.final_observation is not None and done.any():
-            info["final_obs"], info["_final_obs"] = rows_to_objects(to_numpy(out.final_observation), done), done.copy()
-            info["final_info"], info["_final_info"] = masked(to_numpy(out.final_info), done), done.copy()
-        episode = self._episode(out, ended) if self.episode_statistics else None
-        if episode is not None and done.any():
-            info["episode"], info["_episode"] = to_numpy(episode), done.copy()
-        return info
-
-    def _episode(self, out: StepOut, ended: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Return, length and wall time of the episodes that ended in this step; zeros in the other rows."""
-        assert self._began is not None
-        now = time.perf_counter()
-        seconds = now - self._began
-        restarted = ended if out.reset_rows is None else out.reset_rows
-        self._began = torch.where(restarted, torch.full_like(self._began, now), self._began)
-        seconds = torch.where(ended, seconds, torch.zeros_like(seconds))
-        return {"r": out.episode_return, "l": out.episode_length, "t": seconds}
-
     def _give(self, value: Any) -> Any:
         return to_numpy(value) if self.output == "numpy" else value
 
@@ -278,11 +287,25 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     # --- state in and out --------------------------------------------------------------------------------------
 
     @property
+    def params(self) -> Any:
+        """The parameters, a struct of tensors `[N]`."""
+        return self._params
+
+    @params.setter
+    def params(self, params: Any) -> None:
+        self._params = params
+        self._rows.take_params(params)
+
+    @property
+    def _state(self) -> EngineState | None:
+        return self._rows.state if self._rows.started else None
+
+    @property
     def state(self) -> EngineState:
         """The current engine state (do not edit). `gymnasium.error.ResetNeeded` before the first reset."""
         if self._state is None:
             raise gym.error.ResetNeeded("call reset() first")
-        return self._state
+        return self._rows.state
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that the future depends on: restoring it restores every later bit, draws included."""
@@ -306,9 +329,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._check_open()
         with torch.inference_mode(False), torch.no_grad():
             snapshot.load_env_states(self, states, t)
-            observation, _, _ = self.core.observe(self.state, self.params)
-        taken = storages(self._state, self.params) | constants_of(self.core.env)
-        return self._give(Freshener(taken)(observation))
+            return self._give(self._rows.observe()[0])
 
     def dump_states(self) -> list[dict[str, Any]]:
         """The environment state of every row as JSON dicts (the inverse of `load_states`)."""
@@ -366,7 +387,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let go of the state; called once by `close()`."""
-        self._state, self._began, self._illegal = None, None, None
+        self._rows, self._illegal = self._make_rows(), None
 
     def _check_open(self) -> None:
         if self.closed:

@@ -1,0 +1,206 @@
+"""From an exported graph to the scalars of one row: each node becomes a `Tensor` by the rule of its operation."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from simulacrum.errors import LoweringError
+from simulacrum.lower.program import Builder
+from simulacrum.lower.rules import RULES, Call
+from simulacrum.lower.rules.call import shape_of
+from simulacrum.lower.tensors import Tensor, count, materialise, stored
+
+LARGE = 64  # elements a row: what is larger is computed in loops
+# Operations that stand for another place of their operand, and cost nothing however often they are asked.
+_VIEWS = {
+    "view", "reshape", "flatten", "unflatten", "unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to", "permute",
+    "transpose", "t", "movedim", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind", "flip",
+    "clone", "contiguous", "detach", "alias", "lift_fresh_copy", "zeros", "ones", "full", "zeros_like", "ones_like",
+    "full_like", "arange", "scalar_tensor", "_assert_tensor_metadata",
+}  # fmt: skip
+_NOTHING = {"_assert_tensor_metadata", "_assert_scalar", "sym_constrain_range_for_size", "_assert_async"}
+_SYMBOLS = {"sym_size"}
+
+
+class Graph:
+    """The nodes of one exported program as tensors of one row.
+
+    Args:
+        b: where the scalars are made.
+        program: the exported program; its inputs are `inputs`, in order.
+        inputs: a `Tensor` for each.
+        instead: node name -> the value that its users see in its place (how a kernel is made for rows of one kind).
+    """
+
+    def __init__(
+        self,
+        b: Builder,
+        program: torch.export.ExportedProgram,
+        inputs: Sequence[Tensor],
+        instead: Mapping[str, bool] | None = None,
+    ) -> None:
+        self.b, self.program = b, program
+        self.instead = dict(instead or {})
+        self.made: dict[fx.Node, Any] = {}
+        self.order = {node: number for number, node in enumerate(program.graph.nodes)}
+        self._enter_inputs(inputs)
+        for node in program.graph.nodes:
+            if node.op == "call_function":
+                self.made[node] = self._node(node)
+
+    def outputs(self) -> list[Tensor | None]:
+        """What the program gives, in order; None for a part it has not. `instead` does not hold for these."""
+        (given,) = next(node for node in self.program.graph.nodes if node.op == "output").args
+        return [self._true.get(node, self.made[node]) if isinstance(node, fx.Node) else None for node in given]
+
+    # --- inputs --------------------------------------------------------------------------------------------------------
+
+    def _enter_inputs(self, inputs: Sequence[Tensor]) -> None:
+        self._true: dict[fx.Node, Any] = {}
+        held = {**self.program.state_dict, **self.program.constants}
+        given = iter(inputs)
+        nodes = [node for node in self.program.graph.nodes if node.op == "placeholder"]
+        for node, spec in zip(nodes, self.program.graph_signature.input_specs, strict=True):
+            tensor = self._constant(held[spec.target]) if spec.target in held else next(given)
+            self.made[node] = self._seen(node, tensor)
+
+    def _constant(self, value: torch.Tensor) -> Tensor:
+        values = tuple(value.detach().flatten().tolist())
+        made = stored(self.b, self.b.table(values, value.dtype), tuple(value.shape))
+        made.meta = value
+        return made
+
+    def _seen(self, node: fx.Node, made: Any) -> Any:
+        """`made` with its stand-in; or, for its users, the constant that `instead` names."""
+        meta = node.meta.get("val")
+        if isinstance(made, Tensor):
+            made.meta = meta
+        elif isinstance(made, list) and isinstance(meta, (list, tuple)):
+            for one, stand_in in zip(made, meta, strict=True):
+                one.meta = stand_in
+        if node.name in self.instead:
+            self._true[node] = made
+            value = self.b.const(self.instead[node.name], torch.bool)
+            made = Tensor(made.shape, torch.bool, lambda _: value)
+            made.meta = meta
+        return made
+
+    # --- operations ----------------------------------------------------------------------------------------------------
+
+    def _node(self, node: fx.Node) -> Any:
+        name, changes = operation(node)
+        if name in _SYMBOLS or not _has_tensor(node):
+            return None if name in _NOTHING else node.meta.get("val")
+        if name == "getitem":
+            return self._seen(node, self.made[node.args[0]][node.args[1]])
+        if changes:
+            self._check_in_place(node)
+        rule = RULES.get("view_as_dtype" if name == "view" and "dtype" in _given(node) else name)
+        if rule is None:
+            raise self._refusal(node, LoweringError(f"the operation {node.target} cannot be lowered"))
+        try:
+            given = {key: self._value(value) for key, value in _given(node).items()}
+            made = rule(Call(self.b, name, given, node.meta["val"]))
+            return self._seen(node, self._settled(node, name, made))
+        except LoweringError as error:
+            raise self._refusal(node, error) from error
+
+    def _settled(self, node: fx.Node, name: str, made: Any) -> Any:
+        """Small tensors are written out now; a large one that is used more than once is computed once, in a loop."""
+        if not isinstance(made, Tensor) or name in _VIEWS:
+            return made
+        if made.size > LARGE and (len(node.users) > 1 or not _is_elementwise(next(iter(node.users), node))):
+            return materialise(self.b, made)
+        return made
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, fx.Node):
+            return self.made[value]
+        if isinstance(value, (list, tuple)):
+            return [self._value(one) for one in value]
+        return value
+
+    def _check_in_place(self, node: fx.Node) -> None:
+        """An operation in place is the plain one if nobody looks at the old tensor, or at a view of it, afterwards."""
+        changed = node.args[0]
+        later = [user for user in changed.users if user is not node and self.order[user] > self.order[node]]
+        views = [user for user in changed.users if operation(user)[0] in _VIEWS]
+        if changed.op == "placeholder" or later or views or operation(changed)[0] in _VIEWS:
+            raise self._refusal(
+                node,
+                LoweringError(
+                    f"{node.target} changes a tensor in place that something else looks at",
+                    next_step="use the form that returns a new tensor",
+                ),
+            )
+
+    def _refusal(self, node: fx.Node, error: LoweringError) -> LoweringError:
+        where, rule = place_of(node)
+        tag = f" (rule {rule})" if rule else ""
+        return LoweringError(
+            error.message + tag,
+            expected="operations that one loop over rows can be made of: see docs/native.md",
+            found=str(node.target),
+            where=where,
+            next_step=error.next_step or "compile='inductor' or compile=False run it as it is, with the same bits",
+        )
+
+
+def operation(node: fx.Node) -> tuple[str, bool]:
+    """The name of a node's operation without its overload, and whether it works in place."""
+    name = getattr(node.target, "__name__", str(node.target)) if node.op == "call_function" else node.op
+    if isinstance(node.target, torch._ops.OpOverload):
+        name = node.target._schema.name.partition("::")[2]
+    plain = name[:-1] if name.endswith("_") and not name.startswith("__") else name
+    return plain, plain != name
+
+
+def _given(node: fx.Node) -> dict[str, Any]:
+    """The arguments by the names of the operation's schema; those left out are not in it."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return {str(number): value for number, value in enumerate(node.args)}
+    names = [argument.name for argument in schema.arguments]
+    return {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+
+
+def _has_tensor(node: fx.Node) -> bool:
+    value = node.meta.get("val")
+    several: Iterable[Any] = value if isinstance(value, (list, tuple)) else [value]
+    return any(isinstance(one, torch.Tensor) for one in several)
+
+
+def _is_elementwise(user: fx.Node) -> bool:
+    from simulacrum.lower.rules import choice, elementwise
+
+    rule = RULES.get(operation(user)[0])
+    return rule is not None and rule.__module__ in (elementwise.__name__, choice.__name__)
+
+
+def place_of(node: fx.Node) -> tuple[str | None, str | None]:
+    """The author's file and line that a node came from, and the rule (R7) whose tag stands there or just above."""
+    frames = re.findall(r'File "([^"]+)", line (\d+)', str(node.meta.get("stack_trace") or ""))
+    for filename, line in reversed(frames):
+        if filename.endswith("fast.py"):
+            return f"{filename}:{line}", _rule_near(filename, int(line))
+    return (f"{frames[-1][0]}:{frames[-1][1]}", None) if frames else (None, None)
+
+
+def _rule_near(filename: str, line: int) -> str | None:
+    for number in range(line, max(line - 12, 0), -1):
+        text = linecache.getline(filename, number)
+        tag = re.search(r"#.*\b(R\d+)\b", text)
+        if tag:
+            return tag.group(1)
+        if text.lstrip().startswith("def "):
+            return None
+    return None
+
+
+__all__ = ["LARGE", "Graph", "count", "operation", "place_of", "shape_of"]

@@ -1,0 +1,219 @@
+"""One kernel: a loop over rows that reads ports, computes a program, and writes ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from simulacrum.lower.graph import LARGE, Graph
+from simulacrum.lower.program import Block, Builder, Loop, Port, Put, Scalar, Update
+from simulacrum.lower.tensors import ROW, Length, Place, Tensor, flat, materialise, places
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A lowered function. `body` writes `written` and reads `read`; `faults` says in which rows it must not run."""
+
+    name: str
+    body: Builder
+    read: frozenset[Port]
+    written: frozenset[Port]
+
+
+def input_tensor(b: Builder, port: Port, meta: torch.Tensor) -> Tensor:
+    """The tensor that a port brings: `[N, *shape]`, or `shape` for one value that serves all rows."""
+    shape: list[Length] = ([] if port.layout == "one" else [ROW]) + list(port.shape)
+    made = Tensor(shape, port.dtype, lambda place: b.load(port, b.index(flat(b, shape, _own(port, place)))))
+    made.meta = meta
+    return made
+
+
+def _own(port: Port, place: Place) -> Place:
+    return place if port.layout == "one" else (ROW, *place[1:])
+
+
+def store(b: Builder, port: Port, tensor: Tensor) -> None:
+    """Write `tensor` to `port`, nothing where it is what the port holds already."""
+    if tensor.size > LARGE:
+        _store_in_loops(b, port, tensor, (), b.root)
+        return
+    for place in places(tensor.shape):
+        value, index = tensor.at(place), b.index(flat(b, tensor.shape, place))
+        if not (value.op == "load" and value.data == port and value.args[0] is index):
+            b.root.statements.append(Put(port, index, value))
+
+
+def _store_in_loops(b: Builder, port: Port, tensor: Tensor, place: Place, parent: Block) -> None:
+    if len(place) == tensor.rank:
+        index, value = b.index(flat(b, tensor.shape, place)), tensor.at(place)
+        if not (value.op == "load" and value.data == port and value.args[0] is index):
+            b.put(port, index, value)
+        return
+    length = tensor.shape[len(place)]
+    if not isinstance(length, int):
+        _store_in_loops(b, port, tensor, (*place, ROW), parent)
+        return
+    with b.loop(length, parent) as counter:
+        _store_in_loops(b, port, tensor, (*place, counter), counter.block)
+
+
+def lower(
+    name: str,
+    program: torch.export.ExportedProgram,
+    inputs: Sequence[tuple[Port, torch.Tensor]],
+    outputs: Sequence[Port | None],
+    *,
+    instead: Mapping[str, bool] | None = None,
+    only: Sequence[Port] | None = None,
+    faults: Port | None = None,
+) -> Kernel:
+    """The kernel `name` of an exported program.
+
+    Args:
+        program: the exported program.
+        inputs: for each of its inputs the port it comes from, and torch's stand-in.
+        outputs: for each of its outputs the port it goes to; None drops it.
+        instead: see `Graph`.
+        only: the ports to write; all of `outputs` by default.
+        faults: a bool port that receives the row's fault.
+
+    Raises:
+        LoweringError: an operation without a rule, or one that mixes rows; it names file, line and rule.
+    """
+    b = Builder(name)
+    graph = Graph(b, program, [input_tensor(b, port, meta) for port, meta in inputs], instead)
+    wanted = [
+        (port, tensor)
+        for port, tensor in zip(outputs, graph.outputs(), strict=True)
+        if port is not None and tensor is not None and (only is None or port in only)
+    ]
+    if only is not None and faults is not None:
+        for port, tensor in zip(outputs, graph.outputs(), strict=True):
+            if port is not None and tensor is not None:
+                demand(tensor)
+    # Ports are read and written in place: all values are made before the first is written over.
+    held = {port for port, _ in inputs}
+    wanted = [(port, _ready(b, port, tensor, in_place=port in held)) for port, tensor in wanted]
+    for port, tensor in sorted(wanted, key=lambda one: one[0] in held):
+        store(b, port, tensor)
+    if faults is not None:
+        fault = b.const(False, torch.bool)
+        for one in b.faults:
+            fault = b.op("or", torch.bool, fault, one)
+        b.root.statements.append(Put(faults, b.index(0), fault))
+    prune(b)
+    return Kernel(name, b, frozenset(ports_read(b.root)), frozenset(ports_written(b.root)))
+
+
+def _ready(b: Builder, port: Port, tensor: Tensor, *, in_place: bool) -> Tensor:
+    """The tensor with its small scalars made, or, if it is large and written over what is read, in an array."""
+    demand(tensor)
+    if tensor.size <= LARGE or not in_place:
+        return tensor
+    aside = Block(0)
+    _store_in_loops(b, port, tensor, (), aside)  # a trial: what the port holds already is not written
+    return materialise(b, tensor) if any(isinstance(one, Put) for one in _statements(aside)) else tensor
+
+
+def demand(tensor: Tensor) -> None:
+    """Make the scalars of a small tensor."""
+    if tensor.size <= LARGE:
+        for place in places(tensor.shape):
+            tensor.at(place)
+
+
+# --- what is not used is not emitted -----------------------------------------------------------------------------------
+
+
+def prune(b: Builder) -> None:
+    """Drop every statement whose value no output needs."""
+    alive: set[object] = set()
+
+    def need(scalar: Scalar) -> None:
+        waiting = [scalar]
+        while waiting:
+            one = waiting.pop()
+            if one not in alive:
+                alive.add(one)
+                alive.add(one.data)
+                waiting.extend(one.args)
+
+    def keep(block: Block) -> bool:
+        """Whether anything in the block serves an output; backwards, since uses come after what they use."""
+        kept: list[object] = []
+        for statement in reversed(block.statements):
+            if isinstance(statement, Scalar):
+                wanted = statement in alive
+            elif isinstance(statement, Loop):
+                wanted = _until_settled(lambda loop=statement: keep(loop.body), alive)
+                if wanted:
+                    alive.add(statement.counter)
+            elif isinstance(statement, Put):
+                wanted = isinstance(statement.target, Port) or statement.target in alive
+                if wanted:
+                    need(statement.value)
+                    need(statement.index)
+            else:
+                assert isinstance(statement, Update)
+                wanted = statement.variable in alive
+                if wanted:
+                    need(statement.value)
+            if wanted:
+                kept.append(statement)
+                if isinstance(statement, Scalar):
+                    need(statement)
+        return bool(kept)
+
+    keep(b.root)
+    _drop(b.root, alive)
+
+
+def _until_settled(look: object, alive: set[object]) -> bool:
+    """Look at a loop's body again until nothing new is needed: a value of one turn may serve the next."""
+    while True:
+        before = len(alive)
+        wanted = bool(look())  # type: ignore[operator]
+        if len(alive) == before:
+            return wanted
+
+
+def _drop(block: Block, alive: set[object]) -> bool:
+    kept: list[object] = []
+    for statement in block.statements:
+        if isinstance(statement, Scalar):
+            wanted = statement in alive
+        elif isinstance(statement, Loop):
+            wanted = _drop(statement.body, alive)
+        elif isinstance(statement, Put):
+            wanted = isinstance(statement.target, Port) or statement.target in alive
+        else:
+            wanted = statement.variable in alive
+        if wanted:
+            kept.append(statement)
+    block.statements[:] = kept
+    return bool(kept)
+
+
+def _statements(block: Block) -> list[object]:
+    inside: list[object] = []
+    for statement in block.statements:
+        inside.append(statement)
+        if isinstance(statement, Loop):
+            inside.extend(_statements(statement.body))
+    return inside
+
+
+def ports_read(block: Block) -> set[Port]:
+    """The ports that the statements of a block load from."""
+    return {
+        one.data
+        for one in _statements(block)
+        if isinstance(one, Scalar) and one.op == "load" and isinstance(one.data, Port)
+    }
+
+
+def ports_written(block: Block) -> set[Port]:
+    """The ports that the statements of a block write."""
+    return {one.target for one in _statements(block) if isinstance(one, Put) and isinstance(one.target, Port)}

@@ -1,0 +1,196 @@
+"""Several functions of one batch as one C file: each a check, a pass over all rows, and a pass over a few.
+
+A function may be split on one bool of the row, `restart`, that says in which rows something rare happens (an episode
+begins). All rows then run the program in which it is false, and those where it is true run, in a second pass, the
+program in which it is true, for the ports that depend on it. Both are made from the one graph by putting the known
+value in the place of that node, so a row has the bits that the whole graph gives. Where the second pass would read
+what the first has written, the function is not split.
+
+The functions of the compiled library, for each `Function` named NAME, on rows lo..hi-1 of n:
+
+    int64_t NAME_check(char *const *p, int64_t n, int64_t lo, int64_t hi)       0, or bits: 1 refused, 2 a fault
+    void    NAME(char *const *p, int64_t n, int64_t lo, int64_t hi)
+    void    NAME_many(char *const *p, int64_t n, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
+
+`p` has a pointer for each port, in the order of `Library.ports`. `NAME_many` runs `times` steps; between two of them
+the pointer of port k moves on by stride[k] bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from simulacrum.lower.emit import PRELUDE, kernel_text, tables_text
+from simulacrum.lower.graph import operation
+from simulacrum.lower.kernel import Kernel, lower
+from simulacrum.lower.program import Port
+
+TILE = 512  # rows between two looks at `restart`: what they touch stays in the nearest cache
+
+_REFUSED = Port("refused", torch.bool, (), "any")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A captured function and where its inputs and outputs lie.
+
+    `inputs` and `outputs` name a port for each tensor of the graph, in order; an output of None is dropped. `restart`
+    is the port (an output, or a bool input) to split on, `refuse` the output that says which rows may not run.
+    """
+
+    name: str
+    program: torch.export.ExportedProgram
+    inputs: Sequence[Port]
+    outputs: Sequence[Port | None]
+    restart: Port | None = None
+    refuse: Port | None = None
+
+
+@dataclass(frozen=True)
+class Library:
+    """The C text, its ports in the order of the pointers, and what was made of each function."""
+
+    text: str
+    ports: tuple[Port, ...]
+    kernels: dict[str, Kernel]
+    split: dict[str, bool]
+
+
+def make_library(functions: Sequence[Function]) -> Library:
+    """The library of `functions`. Raises `LoweringError`."""
+    ports: dict[Port, int] = {}
+    for function in functions:
+        for port in (*function.inputs, *function.outputs):
+            if port is not None:
+                ports.setdefault(port, len(ports))
+
+    def number(port: Port) -> int:
+        return ports[port]
+
+    kernels: dict[str, Kernel] = {}
+    texts: list[str] = []
+    split: dict[str, bool] = {}
+    for function in functions:
+        made = _kernels(function)
+        split[function.name] = "restart" in made
+        kernels.update({kernel.name: kernel for kernel in made.values()})
+        texts.append(tables_text(list(made.values())))
+        texts.extend(kernel_text(kernel, number, listed=part == "restart") for part, kernel in made.items())
+        texts.append(_driver(function, made, number))
+    head = f"{PRELUDE}\n#define TILE {TILE}\n#define PORTS {len(ports)}\n"
+    return Library("\n\n".join([head, *texts]) + "\n", tuple(ports), kernels, split)
+
+
+def _kernels(function: Function) -> dict[str, Kernel]:
+    """"rows", and where there is use for them "check" and "restart"."""
+    program = function.program
+    metas = _metas(program)
+    inputs = list(zip(function.inputs, metas, strict=True))
+    made: dict[str, Kernel] = {}
+    if function.refuse is not None:
+        outputs = [_REFUSED if port == function.refuse else port for port in function.outputs]
+        made["check"] = lower(
+            f"{function.name}_check_rows", program, inputs, outputs, only=[_REFUSED], faults=_REFUSED
+        )
+    outputs = [None if port == function.refuse else port for port in function.outputs]
+    node = _node_of(function)
+    if node is not None:
+        common = lower(f"{function.name}_rows", program, inputs, outputs, instead={node: False})
+        changed = [port for port in _depends(program, node, function) if port != function.refuse]
+        rare = lower(f"{function.name}_restart", program, inputs, outputs, instead={node: True}, only=changed)
+        if not rare.read & (common.written - {function.restart}):
+            return {**made, "rows": common, "restart": rare}
+    made["rows"] = lower(f"{function.name}_rows", program, inputs, outputs)
+    return made
+
+
+def _metas(program: torch.export.ExportedProgram) -> list[Any]:
+    held = {**program.state_dict, **program.constants}
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
+    specs = program.graph_signature.input_specs
+    return [node.meta["val"] for node, spec in zip(nodes, specs, strict=True) if spec.target not in held]
+
+
+def _node_of(function: Function) -> str | None:
+    """The name of the graph's node that `restart` is."""
+    if function.restart is None:
+        return None
+    program = function.program
+    if function.restart in function.outputs:
+        (given,) = next(node for node in program.graph.nodes if node.op == "output").args
+        return given[list(function.outputs).index(function.restart)].name
+    held = {**program.state_dict, **program.constants}
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
+    specs = program.graph_signature.input_specs
+    given = [node for node, spec in zip(nodes, specs, strict=True) if spec.target not in held]
+    return given[list(function.inputs).index(function.restart)].name
+
+
+def _depends(program: torch.export.ExportedProgram, name: str, function: Function) -> list[Port]:
+    """The output ports whose values the node bears on."""
+    reached: set[Any] = set()
+    for node in program.graph.nodes:
+        if node.name == name or any(one in reached for one in node.all_input_nodes):
+            reached.add(node)
+    (given,) = next(node for node in program.graph.nodes if node.op == "output").args
+    return [
+        port
+        for port, node in zip(function.outputs, given, strict=True)
+        if port is not None and node in reached and node.name != name
+    ]
+
+
+def _driver(function: Function, made: dict[str, Kernel], number: Any) -> str:
+    name = function.name
+    lines: list[str] = []
+    if "check" in made:
+        lines.append(
+            f"int64_t {name}_check(char *const *p, int64_t n, int64_t lo, int64_t hi)\n"
+            f"{{\n  return {made['check'].name}(p, n, lo, hi);\n}}\n"
+        )
+    lines.append(f"static void {name}_tile(char *const *p, int64_t n, int64_t lo, int64_t hi)\n{{")
+    lines.append(f"  {made['rows'].name}(p, n, lo, hi);")
+    if "restart" in made:
+        lines.append(_RESTART.format(mask=number(function.restart), kernel=made["restart"].name))
+    lines.append("}\n")
+    lines.append(_DRIVER.format(name=name))
+    return "\n".join(lines)
+
+
+_RESTART = """\
+  const uint8_t *mask = (const uint8_t *)p[{mask}];
+  int32_t list[TILE];
+  int64_t count = 0, i = lo;
+  for (; i + 8 <= hi; i += 8) {{
+    uint64_t eight;
+    __builtin_memcpy(&eight, mask + i, 8);
+    if (eight)
+      for (int64_t k = 0; k < 8; k++) {{ list[count] = (int32_t)(i + k); count += mask[i + k]; }}
+  }}
+  for (; i < hi; i++) {{ list[count] = (int32_t)i; count += mask[i]; }}
+  if (count) {kernel}(p, n, list, count);"""
+
+_DRIVER = """\
+void {name}(char *const *p, int64_t n, int64_t lo, int64_t hi)
+{{
+  for (int64_t from = lo; from < hi; from += TILE)
+    {name}_tile(p, n, from, from + TILE < hi ? from + TILE : hi);
+}}
+
+void {name}_many(char *const *p, int64_t n, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
+{{
+  for (int64_t from = lo; from < hi; from += TILE) {{
+    char *q[PORTS];
+    for (int64_t k = 0; k < PORTS; k++) q[k] = p[k];
+    for (int64_t step = 0; step < times; step++) {{
+      {name}_tile(q, n, from, from + TILE < hi ? from + TILE : hi);
+      for (int64_t k = 0; k < PORTS; k++) q[k] += stride[k];
+    }}
+  }}
+}}"""
+
+__all__ = ["TILE", "Function", "Library", "make_library", "operation"]

@@ -1,0 +1,29 @@
+"""Choosing between values: where, masked_fill."""
+
+from __future__ import annotations
+
+import torch
+
+from simulacrum.lower.program import Scalar
+from simulacrum.lower.rules.call import Call, rule
+from simulacrum.lower.tensors import Tensor, broadcast
+
+
+@rule("where")
+def where(c: Call) -> Tensor:
+    condition = c.operand(c["condition"], torch.bool)
+    yes, no = c.operand(c["self"], c.dtype), c.operand(c["other"], c.dtype)
+    return c.new(lambda place: _choose(c, condition, yes, no, place))
+
+
+@rule("masked_fill")
+def masked_fill(c: Call) -> Tensor:
+    mask, value, old = c["mask"], c.operand(c["value"], c.dtype), c["self"]
+    return c.new(lambda place: _choose(c, mask, value, old, place))
+
+
+def _choose(c: Call, condition: Tensor, yes: Tensor, no: Tensor, place: tuple[object, ...]) -> Scalar:
+    decided = broadcast(condition, place)
+    if decided.constant:  # the other branch is not even made
+        return broadcast(yes if decided.data else no, place)
+    return c.b.op("select", c.dtype, decided, broadcast(yes, place), broadcast(no, place))

@@ -1,0 +1,231 @@
+"""Operations on the scalars at one place: arithmetic, comparison, logic, bits, rounding, conversion."""
+
+from __future__ import annotations
+
+import torch
+
+from simulacrum.lower.program import Builder, Scalar
+from simulacrum.lower.rules.call import Call, rule
+from simulacrum.lower.tensors import Tensor
+from simulacrum.lower.types import is_float, is_integer
+
+_BOOL_ARITHMETIC = {"add": "or", "mul": "and", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+_SHORT = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+_SHORT |= {"__and__": "and", "__or__": "or", "__xor__": "xor"}
+
+
+# --- arithmetic ------------------------------------------------------------------------------------------------------
+
+
+@rule("add", "sub", "rsub", "subtract")
+def add_or_subtract(c: Call) -> Tensor:
+    left, right = c["self"], c["other"]
+    if c.name == "rsub":
+        left, right = right, left
+    dtype, alpha = c.dtype, c.get("alpha", 1)
+    op = "add" if c.name == "add" else "sub"
+    if dtype == torch.bool:
+        return c.elementwise(lambda x, y: c.b.op("or", dtype, x, y), dtype, left, right)
+    if alpha == 1:
+        return c.elementwise(lambda x, y: c.b.op(op, dtype, x, y), dtype, left, right)
+    if is_float(dtype):
+        raise c.refuse("a float sum with alpha= fuses multiply and add in one form only", "write a + alpha * b")
+    factor = c.b.const(alpha, dtype)  # of the second operand; rsub's is its first, by now the second too
+
+    def element(x: Scalar, y: Scalar) -> Scalar:
+        return c.b.op(op, dtype, x, c.b.op("mul", dtype, y, factor))
+
+    return c.elementwise(element, dtype, left, right)
+
+
+@rule("mul", "multiply", "__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor")
+def two_alike(c: Call) -> Tensor:
+    dtype = c.dtype
+    op = _SHORT.get(c.name, "mul")
+    if dtype == torch.bool:
+        op = _BOOL_ARITHMETIC.get(op, op)
+    return c.elementwise(lambda x, y: c.b.op(op, dtype, x, y), dtype, c["self"], c["other"])
+
+
+@rule("div", "divide", "true_divide", "floor_divide")
+def divide(c: Call) -> Tensor:
+    mode = "floor" if c.name == "floor_divide" else c.get("rounding_mode")
+    dtype = c.dtype
+    if mode is None:
+        return c.elementwise(lambda x, y: c.b.op("div", dtype, x, y), dtype, c["self"], c["other"])
+    if is_float(dtype):
+        if mode == "trunc":
+            return c.elementwise(
+                lambda x, y: c.b.op("trunc", dtype, c.b.op("div", dtype, x, y)), dtype, c["self"], c["other"]
+            )
+        raise c.refuse("floor division of floats", "write torch.floor(x / y)")
+    return c.elementwise(lambda x, y: _whole(c, f"div_{mode}", x, y), dtype, c["self"], c["other"])
+
+
+@rule("remainder", "fmod")
+def remainder(c: Call) -> Tensor:
+    dtype = c.dtype
+    if is_float(dtype):
+        raise c.refuse("the remainder of floats", "write x - torch.floor(x / y) * y")
+    op = "rem_floor" if c.name == "remainder" else "rem_trunc"
+    return c.elementwise(lambda x, y: _whole(c, op, x, y), dtype, c["self"], c["other"])
+
+
+def _whole(c: Call, op: str, x: Scalar, y: Scalar) -> Scalar:
+    """A division of integers. A divisor of zero is a fault of the row, as it is an error in torch."""
+    if not y.constant:
+        c.b.fault(c.b.op("eq", torch.bool, y, c.b.const(0, y.dtype)))
+    elif y.data == 0:
+        raise c.refuse("a division by zero")
+    return c.b.op(op, x.dtype, x, y)
+
+
+@rule("reciprocal")
+def reciprocal(c: Call) -> Tensor:
+    return c.elementwise(lambda x: c.b.op("div", c.dtype, c.b.const(1, c.dtype), x), c.dtype, c["self"])
+
+
+@rule("square")
+def square(c: Call) -> Tensor:
+    return c.elementwise(lambda x: c.b.op("mul", c.dtype, x, x), c.dtype, c["self"])
+
+
+@rule("pow")
+def power(c: Call) -> Tensor:
+    exponent = c["exponent"]
+    if isinstance(exponent, Tensor) or exponent not in (2, 3):
+        raise c.refuse(f"a power of {exponent}", "x * x for a small whole power, or simulacrum.portable.tensor.pow")
+    b, dtype = c.b, c.dtype
+
+    def element(x: Scalar) -> Scalar:
+        twice = b.op("mul", dtype, x, x)
+        return twice if exponent == 2 else b.op("mul", dtype, twice, x)
+
+    return c.elementwise(element, dtype, c["self"])
+
+
+@rule("neg", "abs", "sqrt", "sign", "sgn", "negative", "absolute")
+def one_alike(c: Call) -> Tensor:
+    op = {"negative": "neg", "absolute": "abs", "sgn": "sign"}.get(c.name, c.name)
+    if c.dtype == torch.uint8 and op == "abs":
+        return c["self"]
+    return c.elementwise(lambda x: c.b.op(op, c.dtype, x), c.dtype, c["self"])
+
+
+@rule("floor", "ceil", "trunc", "fix", "round")
+def rounding(c: Call) -> Tensor:
+    if not is_float(c.dtype):
+        return c["self"]
+    if c.get("decimals"):
+        raise c.refuse("rounding to decimals", "scale, round, and scale back")
+    op = {"fix": "trunc", "round": "rint"}.get(c.name, c.name)
+    return c.elementwise(lambda x: c.b.op(op, c.dtype, x), c.dtype, c["self"])
+
+
+# --- order -----------------------------------------------------------------------------------------------------------
+
+
+def larger(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """The larger of two; a NaN where either is one, y where they are equal."""
+    return b.op("max", x.dtype, x, y)
+
+
+def smaller(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """The smaller of two; a NaN where either is one, y where they are equal."""
+    return b.op("min", x.dtype, x, y)
+
+
+@rule("maximum", "minimum")
+def extreme_of_two(c: Call) -> Tensor:
+    pick = larger if c.name == "maximum" else smaller
+    return c.elementwise(lambda x, y: pick(c.b, x, y), c.dtype, c["self"], c["other"])
+
+
+@rule("max", "min")
+def extreme_overloads(c: Call) -> Tensor | list[Tensor]:
+    if "other" in c.given:
+        pick = larger if c.name == "max" else smaller
+        return c.elementwise(lambda x, y: pick(c.b, x, y), c.dtype, c["self"], c["other"])
+    from simulacrum.lower.rules.items import extreme_and_place
+
+    return extreme_and_place(c)
+
+
+@rule("clamp", "clip", "clamp_min", "clamp_max", "relu")
+def clamp(c: Call) -> Tensor:
+    dtype, low, high = c.dtype, c.get("min"), c.get("max")
+    if c.name == "relu":
+        low = 0
+    result = c.operand(c["self"], dtype)
+    if low is not None:
+        result = c.elementwise(lambda x, y: c.b.op("at_least", dtype, x, y), dtype, result, low)
+    if high is not None:
+        result = c.elementwise(lambda x, y: c.b.op("at_most", dtype, x, y), dtype, result, high)
+    return result
+
+
+@rule("eq", "ne", "lt", "le", "gt", "ge")
+def compare(c: Call) -> Tensor:
+    dtype = c.common(c["self"], c["other"])
+    return c.elementwise(lambda x, y: c.b.op(c.name, torch.bool, x, y), dtype, c["self"], c["other"])
+
+
+# --- logic and bits --------------------------------------------------------------------------------------------------
+
+
+def truth(b: Builder, x: Scalar) -> Scalar:
+    """x != 0."""
+    return b.op("cast", torch.bool, x)
+
+
+@rule("logical_and", "logical_or", "logical_xor")
+def logical(c: Call) -> Tensor:
+    op = c.name.removeprefix("logical_")
+    return c.elementwise(lambda x, y: c.b.op(op, torch.bool, x, y), torch.bool, c["self"], c["other"])
+
+
+@rule("logical_not", "bitwise_not", "invert")
+def invert(c: Call) -> Tensor:
+    if c.name == "logical_not" or c.dtype == torch.bool:
+        return c.elementwise(lambda x: c.b.op("not", torch.bool, x), torch.bool, c["self"])
+    return c.elementwise(lambda x: c.b.op("invert", c.dtype, x), c.dtype, c["self"])
+
+
+@rule("__lshift__", "bitwise_left_shift", "__rshift__", "bitwise_right_shift")
+def shift(c: Call) -> Tensor:
+    op = "shl" if c.name in ("__lshift__", "bitwise_left_shift") else "shr"
+    return c.elementwise(lambda x, y: c.b.op(op, c.dtype, x, y), c.dtype, c["self"], c["other"])
+
+
+@rule("isnan")
+def is_nan(c: Call) -> Tensor:
+    dtype = c["self"].dtype
+    if not is_float(dtype):
+        return c.new(lambda _: c.b.const(False, torch.bool))
+    return c.elementwise(lambda x: c.b.op("ne", torch.bool, x, x), dtype, c["self"])
+
+
+@rule("isfinite", "isinf")
+def is_finite(c: Call) -> Tensor:
+    dtype = c["self"].dtype
+    if not is_float(dtype):
+        return c.new(lambda _: c.b.const(c.name == "isfinite", torch.bool))
+    op, bound = ("lt" if c.name == "isfinite" else "eq"), c.b.const(float("inf"), dtype)
+    return c.elementwise(lambda x: c.b.op(op, torch.bool, c.b.op("abs", dtype, x), bound), dtype, c["self"])
+
+
+# --- conversion ------------------------------------------------------------------------------------------------------
+
+
+@rule("to", "_to_copy", "type_as", "float", "double", "int", "long", "bool")
+def convert(c: Call) -> Tensor:
+    return c.operand(c["self"], c.dtype)
+
+
+@rule("view_as_dtype")
+def reinterpret(c: Call) -> Tensor:
+    """`x.view(dtype)` of another type of the same width: the same bits."""
+    x: Tensor = c["self"]
+    if is_integer(x.dtype) and is_integer(c.dtype):
+        return c.operand(x, c.dtype)
+    return c.new(lambda place: c.b.op("bits", c.dtype, x.at(place)))
