@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ from simulacrum.contract.package import BrokenPackage, EnvPackage, find_packages
 from simulacrum.errors import UsageError
 
 if TYPE_CHECKING:
+    import torch
+
+    from simulacrum.attest.certificate import Certified
     from simulacrum.engine.single import SimulacrumEnv
     from simulacrum.engine.vector import SimulacrumVectorEnv
 
@@ -80,7 +84,7 @@ def make_vector(package: EnvPackage | str | Path, num_envs: int = 1, **kwargs: A
         DeviceError: the device is not there.
         UnknownEnvError, ContractError: there is no such package, or it is broken.
     """
-    from simulacrum.attest.gate import require_fresh_report, wanted_configuration
+    from simulacrum.attest.gate import certified_binary, require_fresh_report, wanted_configuration
     from simulacrum.engine.forms import resolve_form
     from simulacrum.engine.modes import check_device
     from simulacrum.engine.vector import SimulacrumVectorEnv
@@ -88,12 +92,56 @@ def make_vector(package: EnvPackage | str | Path, num_envs: int = 1, **kwargs: A
     _check_keywords(SimulacrumVectorEnv, kwargs)
     found = _package(package)
     device = check_device(kwargs.get("device", "cpu"))
-    form = resolve_form(kwargs.get("compile", False), device, warn=False)
+    asked = kwargs.pop("compile", None)
+    if asked is None:
+        form = _fastest_validated(found, device, kwargs.get("params"))
+    else:
+        form = resolve_form(asked, device, warn=False)
     wanted = wanted_configuration(device=device, compile=form, params=kwargs.get("params"))
-    require_fresh_report(found, configuration=wanted)
-    env = SimulacrumVectorEnv(found, num_envs, **kwargs)
+    state = require_fresh_report(found, configuration=wanted)
+    binary = certified_binary(state, wanted)
+    if binary is not None:
+        _use(found, binary)
+    env = SimulacrumVectorEnv(found, num_envs, compile=form if asked is None else asked, **kwargs)
     env.factory = make_vector  # a copy of it, in this process or another, comes through the gate as well
     return env
+
+
+def _fastest_validated(package: EnvPackage, device: torch.device, params: Any) -> str:
+    """The form that is built when none is named: the native one on the CPU, or what was validated in its place.
+
+    A package whose native form could not be built says so once; the first form is returned where none is validated, so
+    that the gate names the command that mends it.
+    """
+    from simulacrum.attest.gate import gate_state, wanted_configuration
+    from simulacrum.engine.forms import CompilerWarning
+
+    forms = ("native", "inductor", "eager") if device.type == "cpu" else ("inductor", "eager")
+    for form in forms:
+        state = gate_state(package, wanted_configuration(device=device, compile=form, params=params))
+        if not state.fresh:
+            continue
+        missing = [] if state.report is None else [one for one in state.report.configurations if one.compile == "native"]
+        reasons = [str(one.details["reason"]) for one in missing if "reason" in one.details]
+        if form != "native" and reasons:
+            warnings.warn(
+                f"{package.env_id} has no native form, so the {form} form is used, with the same bits, slower: "
+                f"{reasons[0]}. Mend it and validate again, or pass compile={form!r}.",
+                CompilerWarning,
+                stacklevel=4,
+            )
+        return form
+    return forms[0]
+
+
+def _use(package: EnvPackage, binary: Certified) -> None:
+    """Load the validated library for every env of the package in this process, if it is not the one in use."""
+    from simulacrum.engine.boundary import core_of
+    from simulacrum.engine.native import load
+
+    core = core_of(package, package.schema.max_episode_steps)
+    if getattr(core.kept.get("native"), "sha256", None) != binary.sha256:
+        core.use_native(load(binary.path, binary.sha256))
 
 
 def _package(package: EnvPackage | str | Path) -> EnvPackage:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from simulacrum.attest.catalog import CHECKS
+from simulacrum.attest.certificate import NATIVE, Certified, certified
 from simulacrum.attest.record import Configuration, Report
 from simulacrum.attest.report import partial_place, read_report, report_places
 from simulacrum.attest.subjects import Present, cpu_capability
@@ -52,7 +53,7 @@ class GateState:
 
 
 def wanted_configuration(
-    *, device: Any = "cpu", compile: Any = False, params: Mapping[str, Any] | None = None
+    *, device: Any = "cpu", compile: Any = "native", params: Mapping[str, Any] | None = None
 ) -> Configuration:
     """The configuration that these constructor arguments ask for.
 
@@ -101,7 +102,7 @@ def gate_state(package: EnvPackage, configuration: Configuration | None = None) 
     full = [one for one in fitting if one[1].full]
     if full:
         path, report = max(full, key=lambda one: one[1].revision)
-        status, why = _judge(report, configuration)
+        status, why = _judge(path, report, configuration)
         return GateState(status, why, command, path, report)
     if damaged:
         return GateState("damaged", [damaged[0][1]], command, damaged[0][0])
@@ -142,20 +143,32 @@ def next_command(package: EnvPackage, configuration: Configuration | None = None
     """The command that validates `package` in `configuration`."""
     known_by_name = not package.origin.startswith("path")
     words = ["python -m simulacrum.validate", package.name if known_by_name else _quoted(package.folder)]
-    if configuration is not None and configuration.compile != "eager":
+    if configuration is not None and configuration.compile not in ("eager", NATIVE):
         words.append(f"--compile {configuration.compile}")
     if configuration is not None and configuration.device_class != "cpu":
         words.append(f"--device {configuration.device_class.partition(':')[0]}")
     return " ".join(words)
 
 
-def _judge(report: Report, wanted: Configuration | None) -> tuple[Status, list[str]]:
-    """The verdict of a report that fits the files."""
+def certified_binary(state: GateState, configuration: Configuration) -> Certified | None:
+    """The file of the native form that the report of an open gate names for `configuration`, or None."""
+    if state.report is None or state.report_path is None or configuration.compile != NATIVE:
+        return None
+    for one in state.report.configurations:
+        if one.outcome == "passed" and not one.uncovered(configuration):
+            found = certified(state.report_path, one)
+            if isinstance(found, Certified):
+                return found
+    return None
+
+
+def _judge(path: Path, report: Report, wanted: Configuration | None) -> tuple[Status, list[str]]:
+    """The verdict of the report at `path`, which fits the files."""
     if report.problems:
         return "failing", report.problems
     passed = [one for one in report.configurations if one.outcome == "passed"]
     open_ones = [one for one in passed if wanted is None or not one.uncovered(wanted)]
-    reasons = [_capability_change(one) for one in open_ones]
+    reasons = [_capability_change(one) or _unusable(path, one) for one in open_ones]
     if None in reasons:
         return "fresh", []
     if open_ones:
@@ -191,6 +204,12 @@ def _capability_change(one: Configuration) -> str | None:
     if now is None or one.cpu_capability in (None, now):
         return None
     return f"CPU kernels of torch: validated with {one.cpu_capability}, this process uses {now}"
+
+
+def _unusable(path: Path, one: Configuration) -> str | None:
+    """Why the native form that was validated cannot be loaded here, or None."""
+    found = certified(path, one) if one.compile == NATIVE else None
+    return found if isinstance(found, str) else None
 
 
 def _without_full_report(package: EnvPackage, fitting: list[tuple[Path, Report]], command: str) -> GateState:

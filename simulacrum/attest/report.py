@@ -15,11 +15,12 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from simulacrum.attest.atomic import cannot_write, folder_lock, replace_file
 from simulacrum.attest.canonical import seal_of
 from simulacrum.attest.catalog import CHECK_NAMES
+from simulacrum.attest.certificate import NATIVE, forget_others, keep
 from simulacrum.attest.record import (
     FORMAT,
     VERSION,
@@ -49,6 +50,16 @@ __all__ = [
 ]
 
 REPORT_NAME = "validation_report.json"
+
+
+class Binary(Protocol):
+    """A native form on disk: its file, and what it says of itself ("processor" and "compiler" among it)."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def about(self) -> Mapping[str, Any]: ...
 
 
 def state_folder() -> Path:
@@ -116,8 +127,10 @@ def read_report(path: Path | str) -> Report:
     return from_body(found)
 
 
-def write_report(package: EnvPackage, report: Report) -> Path:
+def write_report(package: EnvPackage, report: Report, binary: Binary | None = None) -> Path:
     """Write `report` and return where it lies now.
+
+    `binary` is the native form that a full run judged; a copy is put beside the report, which states its hash.
 
     A full run's report replaces the old one in one move, passed or failed; the configurations that earlier
     runs validated for the very same subjects and environment are kept (see `merged`). A partial run's goes to
@@ -140,12 +153,12 @@ def write_report(package: EnvPackage, report: Report) -> Path:
             next_step="run the validation again; the report on disk, if any, was left alone",
         )
     try:
-        return _put(package.folder / REPORT_NAME, package, report)
+        return _put(package.folder / REPORT_NAME, package, report, binary)
     except OSError as error:
         if not cannot_write(error):
             raise
     return _put_in_state(
-        state_folder() / "reports" / package.name / report.whole / REPORT_NAME, package, report
+        state_folder() / "reports" / package.name / report.whole / REPORT_NAME, package, report, binary
     )
 
 
@@ -163,8 +176,10 @@ def merged(old: Report, new: Report) -> Report:
     return replace(new, configurations=kept, revision=max(new.revision, old.revision + 1))
 
 
-def _put(path: Path, package: EnvPackage, report: Report) -> Path:
+def _put(path: Path, package: EnvPackage, report: Report, binary: Binary | None = None) -> Path:
     with folder_lock(path.parent):
+        if binary is not None:
+            report = _with_binary(report, keep(binary.path, binary.about, path.parent))
         if report.full:
             for old in sorted(_readable(package), key=lambda old: old.revision, reverse=True):
                 report = merged(old, report)
@@ -173,13 +188,23 @@ def _put(path: Path, package: EnvPackage, report: Report) -> Path:
         _check_against_schema(body, path)
         text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         replace_file(path, text.encode("utf-8"))
+        forget_others(report, path.parent)
     return path
 
 
-def _put_in_state(path: Path, package: EnvPackage, report: Report) -> Path:
+def _with_binary(report: Report, about: Mapping[str, Any]) -> Report:
+    """The report with the file of its native configuration named in it."""
+    configurations = tuple(
+        replace(one, details={**one.details, "binary": about}) if one.compile == NATIVE else one
+        for one in report.configurations
+    )
+    return replace(report, configurations=configurations)
+
+
+def _put_in_state(path: Path, package: EnvPackage, report: Report, binary: Binary | None = None) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return _put(path, package, report)
+        return _put(path, package, report, binary)
     except OSError as error:
         raise ReportError(
             f"the report could not be written: {error.strerror or error}",

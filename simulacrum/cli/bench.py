@@ -79,11 +79,10 @@ def _sizes(text: str) -> list[int]:
 
 
 def _forms(asked: list[str] | None, place: Any) -> list[str]:
-    from simulacrum.engine.forms import cpp_compiler, resolve_form
+    from simulacrum.engine.forms import resolve_form, standard_forms
 
     if asked is None:
-        compiled = place.type != "cpu" or cpp_compiler() is not None
-        return ["eager", "inductor"] if compiled else ["eager"]
+        return list(standard_forms(place))
     return list(dict.fromkeys(resolve_form(form, place) for form in asked))
 
 

@@ -26,7 +26,11 @@ def complete_check(incomplete: str) -> Completion:
 
 def complete_form(incomplete: str) -> Completion:
     """Names of the forms of the batched twin."""
-    forms = {"eager": "torch, operation by operation", "inductor": "one graph through torch.compile"}
+    forms = {
+        "eager": "torch, operation by operation",
+        "native": "one loop of machine code over the rows",
+        "inductor": "one graph through torch.compile",
+    }
     return [(name, text) for name, text in forms.items() if name.startswith(incomplete)]
 
 
@@ -68,7 +72,7 @@ FormsToValidate = Annotated[
         "--compile",
         metavar="FORM",
         autocompletion=complete_form,
-        help="Validate this form beside eager (repeatable). Default: inductor, where a compiler is.",
+        help="Validate this form beside eager (repeatable). Default: native, or inductor where that cannot be built.",
     ),
 ]
 FormsToMeasure = Annotated[
@@ -77,7 +81,7 @@ FormsToMeasure = Annotated[
         "--compile",
         metavar="FORM",
         autocompletion=complete_form,
-        help="Form to measure (repeatable). Default: eager, and inductor where a compiler is.",
+        help="Form to measure (repeatable). Default: eager and native.",
     ),
 ]
 Envs = Annotated[

@@ -34,7 +34,10 @@ STATUS_STYLES = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is going to do. `full` says whether it writes the report that the gate reads."""
+    """What a run is going to do.
+
+    `full` says whether it writes the report that the gate reads, `named` whether the caller chose the forms.
+    """
 
     package: EnvPackage
     checks: tuple[str, ...]
@@ -42,6 +45,7 @@ class Plan:
     device: str
     quick: bool
     full: bool
+    named: bool = False
 
 
 class View:

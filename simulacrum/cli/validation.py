@@ -68,7 +68,7 @@ def _run(
         return run_battery(
             plan.package,
             checks=checks,
-            forms=plan.forms,
+            forms=plan.forms if plan.named else None,
             device=device,
             quick=plan.quick,
             failures=failures,
@@ -80,20 +80,21 @@ def _run(
 
 def _plan(package: EnvPackage, check: list[str] | None, compile: list[str] | None, device: str, quick: bool) -> Plan:
     from simulacrum.cli.progress import Plan
-    from simulacrum.engine.forms import cpp_compiler, resolve_form
+    from simulacrum.engine.forms import resolve_form, standard_forms
     from simulacrum.engine.modes import check_device
     from simulacrum.harness.battery import chosen_checks
 
     place = check_device(device)
-    asked = compile or ["eager", "inductor"]
-    if compile is None and place.type == "cpu" and cpp_compiler() is None:
-        terminal.warn("no C++ compiler was found, so only the eager form is validated (`simulacrum doctor` says more)")
-        asked = ["eager"]
-    forms = tuple(dict.fromkeys(["eager", *(resolve_form(form, place, warn=False) for form in asked)]))
+    forms = standard_forms(place)
+    if compile is None and forms == ("eager",):
+        terminal.warn("no compiler was found, so only the eager form is validated (`simulacrum doctor` says more)")
+    for form in compile or ():
+        resolve_form(form, place, warn=False)
     return Plan(
         package=package,
         checks=tuple(chosen_checks(check or None)),
-        forms=tuple(dict.fromkeys(["eager", *asked])) if compile else forms,
+        forms=tuple(dict.fromkeys(["eager", *compile])) if compile else forms,
+        named=bool(compile),
         device=str(place),
         quick=quick,
         full=not check and not quick,

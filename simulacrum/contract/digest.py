@@ -30,6 +30,7 @@ _FRAMEWORK_SUFFIXES = {".py", ".json", ".c", ".h", ".cpp"}
 # Made by running, not written by anybody: never a subject.
 _REPORT = "validation_report.json"
 _LEFT_OUT = {"__pycache__", "failures", _REPORT}
+NATIVE_PREFIX = "native-"  # of the libraries that lie beside a report; the report names them with their hashes
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _walk(folder: Path, prefix: str, above: set[str]) -> Iterator[tuple[str, Pat
     except OSError as error:
         raise _unreadable(error, folder, prefix or folder.name) from None
     for entry in entries:
-        if entry.name in _LEFT_OUT or entry.name.startswith(".") or entry.name.endswith((".pyc", "~")):
+        if entry.name in _LEFT_OUT or entry.name.startswith((".", NATIVE_PREFIX)) or entry.name.endswith((".pyc", "~")):
             continue
         path = folder / entry.name
         if entry.is_dir():

@@ -19,6 +19,7 @@ from torch.utils import _pytree as pytree
 
 from simulacrum.engine.capture import MAX_ROWS, Graph, capture
 from simulacrum.errors import CompileError, UsageError
+from simulacrum.lower.compiler import find_compiler
 
 PureFunction = Callable[..., Any]
 
@@ -157,6 +158,13 @@ def resolve_form(compile: Any, device: torch.device, *, warn: bool = True) -> st
             )
         return "eager"
     return name
+
+
+def standard_forms(device: torch.device) -> tuple[str, ...]:
+    """The forms that are validated and measured unless others are named: eager, and the fastest one that can be built."""
+    if device.type == "cpu" and find_compiler() is not None:
+        return ("eager", NATIVE)
+    return ("eager", "inductor") if device.type != "cpu" or cpp_compiler() is not None else ("eager",)
 
 
 def build(form: str, function: PureFunction) -> PureFunction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import importlib
 import time
@@ -18,9 +19,9 @@ from simulacrum.attest.report import write_report
 from simulacrum.attest.subjects import cpu_capability
 from simulacrum.contract.digest import Digest, compute_digest
 from simulacrum.contract.package import EnvPackage
-from simulacrum.engine.forms import resolve_form
+from simulacrum.engine.forms import cpp_compiler, resolve_form, standard_forms
 from simulacrum.engine.modes import check_device
-from simulacrum.errors import SimulacrumError, UsageError
+from simulacrum.errors import CompileError, SimulacrumError, UsageError
 from simulacrum.harness.bench import Bench, Outcome, Progress, failed, no_progress, skipped
 from simulacrum.harness.frames import frame_fields
 
@@ -66,7 +67,7 @@ def run_battery(
     package: EnvPackage,
     *,
     checks: Sequence[str] | None = None,
-    forms: Sequence[str] = ("eager", "inductor"),
+    forms: Sequence[str] | None = None,
     device: str = "cpu",
     quick: bool = False,
     failures: Path | None = None,
@@ -79,7 +80,8 @@ def run_battery(
     Args:
         package: what is judged.
         checks: names from the catalogue, or None for all. A selection never grants or revokes anything.
-        forms: the forms to validate; "inductor" is left out where there is no compiler (with a warning).
+        forms: the forms to validate beside the eager one. None means the native form, or where that cannot be built
+            the Inductor form in its place; a form that is named has to be built.
         device: where the batched twin runs.
         quick: a fraction of the work; never a full run.
         failures: folder for failure files; `failures/` beside the package's files or in the working directory.
@@ -91,7 +93,8 @@ def run_battery(
     """
     chosen = chosen_checks(checks)
     place = check_device(device)
-    built = tuple(dict.fromkeys(["eager", *(resolve_form(form, place) for form in forms)]))
+    asked = standard_forms(place) if forms is None else [resolve_form(form, place) for form in forms]
+    built = tuple(dict.fromkeys(["eager", *asked]))
     bench = Bench(package, forms=built, device=str(place), quick=quick, progress=progress,
                   failures=failures or Path("failures"))
     result = BatteryResult(package)
@@ -103,14 +106,37 @@ def run_battery(
             on_check(name, outcome, seconds)
         if outcome.status == "failed" and (not keep_going or name == "spec_contract"):
             break  # a package whose contract does not hold gives no other check anything to stand on
+        if name == "spec_contract" and forms is None:
+            _build_or_replace(bench)
     full = checks is None and not quick
     if full and digest is not None and _digest(package) != digest:
         full = False  # nobody can say which of the two contents was judged
         result.note = "a file of the package changed while the battery ran: run it again for a full report"
     if digest is not None:
         result.report = _report(bench, result, digest, started, full=full)
-        result.report_path = write_report(package, result.report)
+        result.report_path = write_report(package, result.report, _judged_binary(bench) if full else None)
     return result
+
+
+def _build_or_replace(bench: Bench) -> None:
+    """Build the native form; where that fails, the Inductor form is judged in its place, and the report says why."""
+    if "native" not in bench.forms:
+        return
+    bench.say("native: capture, lower, compile")
+    try:
+        _ = bench.native
+    except CompileError as error:
+        place = f" ({error.where})" if error.where else ""
+        bench.unbuilt = f"{error.message}{place}"
+        other = ["inductor"] if cpp_compiler() is not None else []
+        bench.forms = tuple([form for form in bench.forms if form != "native"] + other)
+
+
+def _judged_binary(bench: Bench) -> Any:
+    """The native form if it was built: what training is to load."""
+    with contextlib.suppress(CompileError):
+        return bench.native
+    return None
 
 
 def chosen_checks(checks: Sequence[str] | None) -> list[str]:
@@ -226,6 +252,8 @@ def _configurations(bench: Bench, result: BatteryResult) -> tuple[Configuration,
                 cpu_capability=cpu_capability(),
             )
         )
+    if bench.unbuilt:
+        found.append(Configuration(compile="native", outcome="failed", details={"reason": bench.unbuilt}))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from simulacrum.attest.record import CheckResult
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
+from simulacrum.engine.boundary import core_of
 from simulacrum.engine.vector import FROM_SCHEMA, SimulacrumVectorEnv
 from simulacrum.harness.compare import Used
 from simulacrum.trace.divergence import Divergence
@@ -64,6 +65,7 @@ class Bench:
     """Shared by the checks of one run.
 
     package: what is judged. forms: the forms to validate, "eager" first. device: where the batched twin runs.
+    unbuilt: why the native form could not be built, where another takes its place; "" otherwise.
     quick: a fraction of the work, for a first look; never a full report. seed: of the drivers' choices.
     failures: the folder that failure files go to. used: tolerances used so far, over all checks.
     covered: what the runs have met so far ("terminated", "truncated", "both", "slot:NAME", ...), over all checks.
@@ -71,7 +73,7 @@ class Bench:
     """
 
     package: EnvPackage
-    forms: tuple[str, ...] = ("eager", "inductor")
+    forms: tuple[str, ...] = ("eager", "native")
     device: str = "cpu"
     quick: bool = False
     seed: int = 20_240
@@ -81,6 +83,18 @@ class Bench:
     covered: dict[str, int] = field(default_factory=dict[str, int])
     checksums: dict[str, str] = field(default_factory=dict[str, str])
     check: str = ""
+    unbuilt: str = ""
+
+    @property
+    def native(self) -> Any:
+        """The native form under judgement (`engine.native.Binary`), built once; None where it is not judged.
+
+        Raises:
+            CompileError: it cannot be built.
+        """
+        if "native" not in self.forms:
+            return None
+        return core_of(self.package, self.package.schema.max_episode_steps).native()
 
     @property
     def schema(self) -> Schema:

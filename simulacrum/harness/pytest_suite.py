@@ -39,7 +39,7 @@ def battery_tests(
     Args:
         package: name, id or folder of the package; `Path(__file__).parent` for the folder of the test.
         checks: names from the catalogue; all by default.
-        forms: forms to validate beside eager; by default "inductor" where there is a C++ compiler.
+        forms: forms to validate beside eager; by default "native" on the CPU.
         device: where the batched twin runs.
         quick: a fraction of the work.
         failures: the folder that failure files go to.
@@ -113,14 +113,12 @@ class _Session:
 
     def _open(self) -> Bench:
         from simulacrum.contract.package import load_package
-        from simulacrum.engine.forms import cpp_compiler, resolve_form
+        from simulacrum.engine.forms import resolve_form, standard_forms
         from simulacrum.engine.modes import check_device
         from simulacrum.harness.bench import Bench
 
         place = check_device(self.device)
-        asked = self.forms
-        if asked is None:
-            asked = ["inductor"] if place.type != "cpu" or cpp_compiler() is not None else []
+        asked = standard_forms(place) if self.forms is None else self.forms
         forms = tuple(dict.fromkeys(["eager", *(resolve_form(form, place) for form in asked)]))
         return Bench(
             load_package(self.package), forms=forms, device=str(place), quick=self.quick, failures=self.failures

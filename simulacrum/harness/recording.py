@@ -6,13 +6,14 @@ reference twin to step beside them: each is recorded, and the recordings are com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from simulacrum.contract.fields import Field
 from simulacrum.engine.boundary import EngineState
 from simulacrum.engine.params import row_params
 from simulacrum.engine.runner import ReferenceRunner
@@ -86,12 +87,17 @@ def parting(
     bench: Bench, one: Recording, other: Recording, ones: Sequence[int], others: Sequence[int]
 ) -> Parting | None:
     """The first frame in which row `ones[i]` of `one` and row `others[i]` of `other` differ, or None."""
-    fields = frame_fields(bench.schema, final=other.env.autoreset_mode == AutoresetMode.SAME_STEP)
+    fields = _exact(frame_fields(bench.schema, final=other.env.autoreset_mode == AutoresetMode.SAME_STEP))
     for number, (a, b) in enumerate(zip(one.frames, other.frames, strict=False)):
         found = differences(rows_of(a, ones), rows_of(b, others), fields, used=bench.used)
         if found:
             return Parting(number, found)
     return None
+
+
+def _exact(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The fields without tolerances: those are between the twins, and both recordings are of one twin."""
+    return {name: replace(field, tolerance=None) for name, field in fields.items()}
 
 
 def explain(

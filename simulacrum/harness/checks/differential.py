@@ -7,7 +7,7 @@ state, observation, reward, both flags, info, mask, and the engine's clock and s
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from simulacrum.harness.compare import checksum
 from simulacrum.harness.coverage import Coverage
 from simulacrum.harness.frames import frame_fields, rows_of, take
 from simulacrum.harness.lockstep import Lockstep
+from simulacrum.harness.recording import Recording, explain, parting, record
 from simulacrum.trace.divergence import Divergence
 
 EPISODES = 3  # per compared row, at least
@@ -105,7 +106,24 @@ def _run(bench: Bench, plan: Plan) -> tuple[Lockstep, Divergence | None]:
     most = UNLIMITED if limit is None else EPISODES * (limit + 1)
     least = CHECKED_STEPS if plan is CHECKED else 0
     seeds = seeds_for(plan.num_envs, seed)
-    return lock, lock.run(driver, seeds, episodes=EPISODES, most=max(most, least), least=least)
+    found = lock.run(driver, seeds, episodes=EPISODES, most=max(most, least), least=least)
+    return lock, found or _beside_native(bench, plan, lock, seeds, params)
+
+
+def _beside_native(
+    bench: Bench, plan: Plan, lock: Lockstep, seeds: list[int], params: Mapping[str, Any] | None
+) -> Divergence | None:
+    """The same rollout in the native form, all rows of it, against the eager one that the references agreed with."""
+    if bench.native is None:
+        return None
+    plain = Recording(lock.env, seeds, lock.actions, [frame for _, frame in lock.frames])
+    native = record(bench.env(plan.num_envs, limit=plan.limit, params=params, form="native"), seeds, lock.actions)
+    rows = range(plan.num_envs)
+    parted = parting(bench, plain, native, rows, rows)
+    if parted is None:
+        return None
+    side = "the eager form, which the reference agreed with"
+    return explain(bench, parted, plain, native, rows, rows, side=side, notes=("built as native on cpu",))
 
 
 def _sample(plan: Plan, seed: int) -> list[int]:
@@ -149,6 +167,8 @@ def _judged(bench: Bench, coverage: Coverage, transitions: int, fewest: int) -> 
         return inconclusive(f"nothing differed in {transitions:,} transitions, but never met: {', '.join(missing)}",
                             **evidence)
     message = f"{transitions:,} transitions agree bit for bit"
+    if bench.native is not None:
+        message += ", in the native form too"
     if bench.used.share:
         message = f"{transitions:,} transitions agree, within tolerances in {', '.join(bench.used.share)}"
     if idle:
