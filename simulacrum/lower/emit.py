@@ -8,6 +8,7 @@ import torch
 
 from simulacrum.lower.kernel import Kernel
 from simulacrum.lower.program import Block, Index, Loop, Port, Put, Scalar, Table, Update
+from simulacrum.lower.transpose import NARROWEST, TRANSPOSE
 from simulacrum.lower.types import C_MEMORY, C_NAMES, is_float, is_integer, literal
 
 _UNSIGNED = {
@@ -26,13 +27,22 @@ PRELUDE = """\
 #include <stddef.h>
 #include <stdbool.h>
 
-#define LOOP_OVER_ROWS _Pragma("clang loop vectorize(assume_safety) interleave(disable)")
+#define LOOP_OVER_ROWS _Pragma("clang loop vectorize(assume_safety) vectorize_width(16) interleave(disable)")
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define DIVIDE_f(x, y, high, low) __builtin_fmaf(x, high, (x) * (low))
+#define DIVIDE_(x, y, high, low) __builtin_fma(x, high, (x) * (low))
+#else
+#define DIVIDE_f(x, y, high, low) ((x) / (y))
+#define DIVIDE_(x, y, high, low) ((x) / (y))
+#endif
 
 static inline int64_t bits_f64(double x) { int64_t y; __builtin_memcpy(&y, &x, 8); return y; }
 static inline double bits_i64(int64_t x) { double y; __builtin_memcpy(&y, &x, 8); return y; }
 static inline int32_t bits_f32(float x) { int32_t y; __builtin_memcpy(&y, &x, 4); return y; }
 static inline float bits_i32(int32_t x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
-"""
+
+""" + TRANSPOSE
 
 
 class _Writer:
@@ -42,6 +52,8 @@ class _Writer:
         self.kernel, self.number, self.listed = kernel, number, listed
         self.lines: list[str] = []
         self.looped = any(isinstance(one, Loop) for one in kernel.body.root.statements)
+        plain = not (listed or self.looped)
+        self.strips = sorted((port for port in kernel.written if plain and _is_turned(port)), key=number)
 
     def text(self) -> str:
         touched = self.kernel.read | self.kernel.written
@@ -57,21 +69,37 @@ class _Writer:
         if flags:
             self.lines.append("  int32_t any = 0;")
         self.lines.append("  (void)n;")
-        if not self.looped:
-            self.lines.append("  LOOP_OVER_ROWS")
-        if self.listed:
-            self.lines.append("  for (int64_t j = 0; j < count; j++) {")
-            self.lines.append("    const int64_t i = list[j];")
-        else:
-            self.lines.append("  for (int64_t i = lo; i < hi; i++) {")
-        for array in _arrays(self.kernel.body.root):
-            self.lines.append(f"    {C_MEMORY[array.dtype]} {array.name}[{array.size}];")
-        self._block(self.kernel.body.root, "    ")
-        self.lines.append("  }")
+        self._loop_over_strips() if self.strips else self._loop_over_rows("  ", "lo", "hi")
         if flags:
             self.lines.append("  return any;")
         self.lines.append("}")
         return "\n".join(self.lines)
+
+    def _loop_over_rows(self, indent: str, start: str, stop: str) -> None:
+        if not self.looped:
+            self.lines.append(f"{indent}LOOP_OVER_ROWS")
+        if self.listed:
+            self.lines.append(f"{indent}for (int64_t j = 0; j < count; j++) {{")
+            self.lines.append(f"{indent}  const int64_t i = list[j];")
+        else:
+            self.lines.append(f"{indent}for (int64_t i = {start}; i < {stop}; i++) {{")
+        for array in _arrays(self.kernel.body.root):
+            self.lines.append(f"{indent}  {C_MEMORY[array.dtype]} {array.name}[{array.size}];")
+        self._block(self.kernel.body.root, f"{indent}  ")
+        self.lines.append(f"{indent}}}")
+
+    def _loop_over_strips(self) -> None:
+        """Wide outputs are computed in columns, a strip of rows at a time, and then turned (see `transpose`)."""
+        for port in self.strips:
+            number = self.number(port)
+            self.lines.append(f"  {C_MEMORY[port.dtype]} s{number}[{port.size} * STRIP];")
+        self.lines.append("  for (int64_t from = lo; from < hi; from += STRIP) {")
+        self.lines.append("    const int64_t to = from + STRIP < hi ? from + STRIP : hi;")
+        self._loop_over_rows("    ", "from", "to")
+        for port in self.strips:
+            number, size = self.number(port), port.size
+            self.lines.append(f"    to_rows(s{number}, p{number} + from * {size}, {size}, to - from);")
+        self.lines.append("  }")
 
     def _block(self, block: Block, indent: str) -> None:
         for one in block.statements:
@@ -102,6 +130,8 @@ class _Writer:
         if source.layout == "columns":
             column = f"{place} * n" if place is not None else f"{self._ref(index)} * n"
             return f"{name}[i]" if place == 0 else f"{name}[{column} + i]"
+        if source in self.strips:
+            return f"s{self.number(source)}[{place} * STRIP + (i - from)]"
         row = "i" if source.size == 1 else f"i * {source.size}"
         return f"{name}[{row}]" if place == 0 else f"{name}[{row} + {self._ref(index)}]"
 
@@ -145,6 +175,10 @@ class _Writer:
         bound = literal(2.0 ** (63 if wide == torch.int64 else 31), old)
         inside = f"({x} >= -{bound} && {x} < {bound}) ? ({C_NAMES[wide]}){x} : {literal(torch.iinfo(wide).min, wide)}"
         return inside if wide == new else f"({C_NAMES[new]})({inside})"
+
+    def _div_known(self, s: Scalar, x: str, y: str) -> str:
+        high, low = (literal(part, s.dtype) for part in s.data)
+        return f"DIVIDE_{_SUFFIX[s.dtype]}({x}, {y}, {high}, {low})"
 
     def _bits(self, s: Scalar, x: str) -> str:
         kind = {torch.float64: "f64", torch.int64: "i64", torch.float32: "f32", torch.int32: "i32"}
@@ -229,6 +263,10 @@ class _Writer:
         safe = f"({y} == 0 || {y} == -1 ? 1 : {y})"
         quotient = f"{y} == -1 ? {self._neg(s, x)} : {self._wrapped(s, f'{x} / {safe}')}"
         return f"({quotient})", self._wrapped(s, f"{x} % {safe}")
+
+
+def _is_turned(port: Port) -> bool:
+    return port.layout == "rows" and port.dtype.itemsize == 4 and port.size >= NARROWEST
 
 
 def _arrays(block: Block) -> list[object]:

@@ -1,10 +1,11 @@
 """What is known before the program runs: choices with a known condition, integers of known numbers.
 
-Floats are left to the C compiler, which computes constants as the machine would.
+Of floats only single roundings of plain numbers are computed here; the rest is left to the C compiler.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ _PLAIN: dict[str, Callable[..., Any]] = {
     "ge": operator.ge,
     "cast": lambda value: value,
 }
+_FLOAT = {"add", "sub", "mul", "div", "neg"}  # one rounding each: float64 arithmetic, rounded again, is float32's
+_LEAVES = 8
 
 
 def fold(b: Builder, op: str, dtype: torch.dtype, args: tuple[Scalar, ...], data: Any) -> Scalar | None:
@@ -42,6 +45,8 @@ def fold(b: Builder, op: str, dtype: torch.dtype, args: tuple[Scalar, ...], data
         return _select(*args)
     if op == "not" and args[0].constant:
         return b.const(not args[0].data, torch.bool)
+    if op in _FLOAT and is_float(dtype):
+        return _of_choices(b, op, dtype, args)
     if op in _PLAIN and all(arg.constant and not is_float(arg.dtype) for arg in args):
         value = _PLAIN[op](*(arg.data for arg in args))
         return b.const(value, dtype)
@@ -53,6 +58,44 @@ def fold(b: Builder, op: str, dtype: torch.dtype, args: tuple[Scalar, ...], data
     if op in ("and", "or") and dtype == torch.bool:
         return _logic(op, *args)
     return None
+
+
+def _of_choices(b: Builder, op: str, dtype: torch.dtype, args: tuple[Scalar, ...]) -> Scalar | None:
+    """Arithmetic on a choice between constants (`where(kind == 1, 0.1, 0.3) / 0.3`) as a choice between results."""
+    trees = [arg for arg in args if not arg.constant]
+    if len(trees) > 1 or (trees and _leaves(trees[0]) > _LEAVES):
+        return None
+
+    def at(leaf: Scalar) -> Scalar | None:
+        if leaf.op == "select":
+            yes, no = at(leaf.args[1]), at(leaf.args[2])
+            return None if yes is None or no is None else b.op("select", dtype, leaf.args[0], yes, no)
+        values = [arg.data if arg.constant else leaf.data for arg in args]
+        result = _float(op, *values)
+        return None if result is None else b.const(result, dtype)
+
+    return at(trees[0] if trees else args[0])
+
+
+def _leaves(scalar: Scalar) -> int:
+    """How many constants a choice is between; more than `_LEAVES` where it is between anything else."""
+    if scalar.constant:
+        return 1
+    return sum(map(_leaves, scalar.args[1:])) if scalar.op == "select" else _LEAVES + 1
+
+
+def _float(op: str, *values: float) -> float | None:
+    """The result of two plain numbers; None for what is left to the machine: infinities, NaN, division by zero."""
+    if not all(map(math.isfinite, values)) or (op == "div" and values[1] == 0):
+        return None
+    try:
+        result = _OPERATORS[op](*values)
+    except OverflowError:
+        return None
+    return result if math.isfinite(result) else None
+
+
+_OPERATORS: dict[str, Callable[..., float]] = {**_PLAIN, "div": operator.truediv}
 
 
 def _select(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar | None:

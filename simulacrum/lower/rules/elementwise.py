@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from simulacrum.lower.exact import reciprocal_pair
 from simulacrum.lower.program import Builder, Scalar
 from simulacrum.lower.rules.call import Call, rule
 from simulacrum.lower.tensors import Tensor
@@ -52,7 +53,7 @@ def divide(c: Call) -> Tensor:
     mode = "floor" if c.name == "floor_divide" else c.get("rounding_mode")
     dtype = c.dtype
     if mode is None:
-        return c.elementwise(lambda x, y: c.b.op("div", dtype, x, y), dtype, c["self"], c["other"])
+        return c.elementwise(lambda x, y: _quotient(c.b, x, y), dtype, c["self"], c["other"])
     if is_float(dtype):
         if mode == "trunc":
             return c.elementwise(
@@ -60,6 +61,13 @@ def divide(c: Call) -> Tensor:
             )
         raise c.refuse("floor division of floats", "write torch.floor(x / y)")
     return c.elementwise(lambda x, y: _whole(c, f"div_{mode}", x, y), dtype, c["self"], c["other"])
+
+
+def _quotient(b: Builder, x: Scalar, y: Scalar) -> Scalar:
+    """x / y; of an integer taken as a float by a constant, without dividing where that is proven equal."""
+    whole = x.op == "cast" and not is_float(x.args[0].dtype)
+    pair = reciprocal_pair(y.data, 8 * y.dtype.itemsize) if whole and y.constant else None
+    return b.op("div", x.dtype, x, y) if pair is None else b.op("div_known", x.dtype, x, y, data=pair)
 
 
 @rule("remainder", "fmod")
