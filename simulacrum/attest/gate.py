@@ -53,7 +53,7 @@ class GateState:
 
 
 def wanted_configuration(
-    *, device: Any = "cpu", compile: Any = "native", params: Mapping[str, Any] | None = None
+    *, device: Any = "cpu", compile: Any = False, params: Mapping[str, Any] | None = None
 ) -> Configuration:
     """The configuration that these constructor arguments ask for.
 

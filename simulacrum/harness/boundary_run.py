@@ -53,9 +53,14 @@ class Table:
         return chosen[""] if self.single else chosen
 
     def put(self, frame: Frame, actions: Any) -> None:
-        """Note these as the actions that follow a frame."""
+        """Note these as the actions that follow a frame, in rows that have not had `EPISODES` episodes yet.
+
+        A row that has would write over its first episode, which a later run could then not repeat.
+        """
+        place, early = self._place(frame), frame["episode"] < EPISODES
         for name, column in self.columns.items():
-            column[self._place(frame)] = actions if self.single else actions[name]
+            given = actions if self.single else actions[name]
+            column[place] = drivers.choose(early, given, column[place])
 
 
 @dataclass

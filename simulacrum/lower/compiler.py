@@ -18,7 +18,7 @@ from pathlib import Path
 from simulacrum.errors import CompileError
 
 # No contraction to fused multiply-add, and integers wrap: what keeps the bits of torch. The rest is speed.
-FLAGS = ("-O3", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
+FLAGS = ("-O3", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC", "-g0")
 CHOICE = "SIMULACRUM_CC"  # names a compiler of the system: "clang", "gcc -m64"
 ENDINGS = {"Linux": ".so", "Darwin": ".dylib", "Windows": ".dll"}
 

@@ -6,14 +6,14 @@ program in which it is true, for the ports that depend on it. Both are made from
 value in the place of that node, so a row has the bits that the whole graph gives. Where the second pass would read
 what the first has written, the function is not split.
 
-The functions of the compiled library, for each `Function` named NAME, on rows lo..hi-1 of n:
+The functions of the compiled library, for each `Function` named NAME, on rows lo..hi-1:
 
-    int64_t NAME_check(char *const *p, int64_t n, int64_t lo, int64_t hi)       0, or bits: 1 refused, 2 a fault
-    void    NAME(char *const *p, int64_t n, int64_t lo, int64_t hi)
-    void    NAME_many(char *const *p, int64_t n, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
+    int64_t NAME_check(char *const *p, int64_t lo, int64_t hi)       0, or bits: 1 refused, 2 a fault
+    void    NAME(char *const *p, int64_t lo, int64_t hi)
+    void    NAME_many(char *const *p, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
 
-`p` has a pointer for each port, in the order of `Library.ports`. `NAME_many` runs `times` steps; between two of them
-the pointer of port k moves on by stride[k] bytes.
+`lo` is a multiple of TILE. `p[0]` points to the blocks, the others to ports by `Memory.numbers`. `NAME_many` runs `times`
+steps; between two of them pointer k moves on by stride[k] bytes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from typing import Any
 
 import torch
 
-from simulacrum.lower.emit import PRELUDE, kernel_text, tables_text
-from simulacrum.lower.graph import operation
+from simulacrum.lower.emit import PRELUDE, Memory, kernel_text, memory_of, tables_text
 from simulacrum.lower.kernel import Kernel, lower
-from simulacrum.lower.program import Port
+from simulacrum.lower.program import LANES, Port
 
 TILE = 512  # rows between two looks at `restart`: what they touch stays in the nearest cache
 
@@ -52,25 +51,18 @@ class Function:
 
 @dataclass(frozen=True)
 class Library:
-    """The C text, its ports in the order of the pointers, and what was made of each function."""
+    """The C text, where its ports lie, and what was made of each function."""
 
     text: str
-    ports: tuple[Port, ...]
+    memory: Memory
     kernels: dict[str, Kernel]
     split: dict[str, bool]
 
 
 def make_library(functions: Sequence[Function]) -> Library:
     """The library of `functions`. Raises `LoweringError`."""
-    ports: dict[Port, int] = {}
-    for function in functions:
-        for port in (*function.inputs, *function.outputs):
-            if port is not None:
-                ports.setdefault(port, len(ports))
-
-    def number(port: Port) -> int:
-        return ports[port]
-
+    met = [port for function in functions for port in (*function.inputs, *function.outputs) if port is not None]
+    memory = memory_of(list(dict.fromkeys(met)))
     kernels: dict[str, Kernel] = {}
     texts: list[str] = []
     split: dict[str, bool] = {}
@@ -79,10 +71,11 @@ def make_library(functions: Sequence[Function]) -> Library:
         split[function.name] = "restart" in made
         kernels.update({kernel.name: kernel for kernel in made.values()})
         texts.append(tables_text(list(made.values())))
-        texts.extend(kernel_text(kernel, number, listed=part == "restart") for part, kernel in made.items())
-        texts.append(_driver(function, made, number))
-    head = f"{PRELUDE}\n#define TILE {TILE}\n#define PORTS {len(ports)}\n"
-    return Library("\n\n".join([head, *texts]) + "\n", tuple(ports), kernels, split)
+        texts.extend(kernel_text(kernel, memory, listed=part == "restart") for part, kernel in made.items())
+        texts.append(_driver(function, made, memory))
+    sizes = {"LANES": LANES, "TILE": TILE, "BLOCK_BYTES": memory.block_bytes, "POINTERS": len(memory.numbers) + 1}
+    head = "\n".join(f"#define {name} {value}" for name, value in sizes.items())
+    return Library("\n\n".join([head, PRELUDE, *texts]) + "\n", memory, kernels, split)
 
 
 def _kernels(function: Function) -> dict[str, Kernel]:
@@ -144,18 +137,18 @@ def _depends(program: torch.export.ExportedProgram, name: str, function: Functio
     ]
 
 
-def _driver(function: Function, made: dict[str, Kernel], number: Any) -> str:
+def _driver(function: Function, made: dict[str, Kernel], memory: Memory) -> str:
     name = function.name
     lines: list[str] = []
     if "check" in made:
         lines.append(
-            f"int64_t {name}_check(char *const *p, int64_t n, int64_t lo, int64_t hi)\n"
-            f"{{\n  return {made['check'].name}(p, n, lo, hi);\n}}\n"
+            f"int64_t {name}_check(char *const *p, int64_t lo, int64_t hi)\n"
+            f"{{\n  return {made['check'].name}(p, lo, hi);\n}}\n"
         )
-    lines.append(f"static void {name}_tile(char *const *p, int64_t n, int64_t lo, int64_t hi)\n{{")
-    lines.append(f"  {made['rows'].name}(p, n, lo, hi);")
-    if "restart" in made:
-        lines.append(_RESTART.format(mask=number(function.restart), kernel=made["restart"].name))
+    lines.append(f"static void {name}_tile(char *const *p, int64_t lo, int64_t hi)\n{{")
+    lines.append(f"  {made['rows'].name}(p, lo, hi);")
+    if "restart" in made and function.restart is not None:
+        lines.append(_RESTART.format(mask=memory.numbers[function.restart], kernel=made["restart"].name))
     lines.append("}\n")
     lines.append(_DRIVER.format(name=name))
     return "\n".join(lines)
@@ -172,25 +165,25 @@ _RESTART = """\
       for (int64_t k = 0; k < 8; k++) {{ list[count] = (int32_t)(i + k); count += mask[i + k]; }}
   }}
   for (; i < hi; i++) {{ list[count] = (int32_t)i; count += mask[i]; }}
-  if (count) {kernel}(p, n, list, count);"""
+  if (count) {kernel}(p, list, count);"""
 
 _DRIVER = """\
-void {name}(char *const *p, int64_t n, int64_t lo, int64_t hi)
+void {name}(char *const *p, int64_t lo, int64_t hi)
 {{
   for (int64_t from = lo; from < hi; from += TILE)
-    {name}_tile(p, n, from, from + TILE < hi ? from + TILE : hi);
+    {name}_tile(p, from, from + TILE < hi ? from + TILE : hi);
 }}
 
-void {name}_many(char *const *p, int64_t n, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
+void {name}_many(char *const *p, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
 {{
   for (int64_t from = lo; from < hi; from += TILE) {{
-    char *q[PORTS];
-    for (int64_t k = 0; k < PORTS; k++) q[k] = p[k];
+    char *q[POINTERS];
+    for (int64_t k = 0; k < POINTERS; k++) q[k] = p[k];
     for (int64_t step = 0; step < times; step++) {{
-      {name}_tile(q, n, from, from + TILE < hi ? from + TILE : hi);
-      for (int64_t k = 0; k < PORTS; k++) q[k] += stride[k];
+      {name}_tile(q, from, from + TILE < hi ? from + TILE : hi);
+      for (int64_t k = 0; k < POINTERS; k++) q[k] += stride[k];
     }}
   }}
 }}"""
 
-__all__ = ["TILE", "Function", "Library", "make_library", "operation"]
+__all__ = ["TILE", "Function", "Library", "make_library"]

@@ -51,6 +51,8 @@ class Scalar:
         return repr(self.data) if self.constant else f"%{self.number}"
 
 
+LANES = 64  # rows of a block
+
 Index = int | Scalar  # a place along one dimension: known now, or computed by the row
 
 
@@ -58,8 +60,8 @@ Index = int | Scalar  # a place along one dimension: known now, or computed by t
 class Port:
     """A tensor that a kernel reads or writes: one inner shape for every row.
 
-    `layout` is "columns" (each inner element is an array over rows), "rows" (each row's elements lie together) or
-    "one" (a single value for all rows).
+    `layout` is "blocks" (kept between calls, in blocks of `LANES` rows, see `emit`), "rows" (each row's elements lie
+    together), "one" (a single value for all rows), or "any" (bits that are set where any row sets them).
     """
 
     name: str

@@ -9,14 +9,13 @@ columns' bits stand lowest. Blocks overlap where the width is no multiple.
 
 from __future__ import annotations
 
-STRIP = 64  # rows that are computed before they are turned; a multiple of 16
 NARROWEST = 4  # columns; fewer are stored as they are, which compilers do well
 
 
 def _block(columns: int) -> str:
     rounds: list[str] = []
     names = [f"a{number}" for number in range(columns)]
-    lines = [f"  wide a{number} = *(const wide *)(t + {number} * STRIP);" for number in range(columns)]
+    lines = [f"  wide a{number} = *(const wide *)(t + {number} * LANES);" for number in range(columns)]
     for turn in range(columns.bit_length() - 1):
         new = [f"{'bcde'[turn]}{number}" for number in range(columns)]
         half = columns // 2
@@ -37,10 +36,7 @@ def _block(columns: int) -> str:
 
 
 TRANSPOSE = (
-    f"""\
-#define STRIP {STRIP}
-"""
-    + """\
+    """\
 typedef uint32_t wide __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint32_t eight __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
@@ -63,20 +59,23 @@ static inline void to_rows(const void *strip, void *to, int64_t width, int64_t r
   for (int64_t row = 0; row < whole; row += 16) {
     uint32_t *line = out + row * width;
     int64_t column = 0;
-    for (; column + 16 <= width; column += 16) block16(t + column * STRIP + row, line + column, width);
+    for (; column + 16 <= width; column += 16) block16(t + column * LANES + row, line + column, width);
     if (column == width) continue;
-    if (width >= 16) block16(t + (width - 16) * STRIP + row, line + width - 16, width);
-    else if (width > 8) {
-      block8(t + row, line, width);
-      block8(t + (width - 8) * STRIP + row, line + width - 8, width);
-    } else if (width == 8) block8(t + row, line, width);
-    else {
-      block4(t + row, line, width);
-      block4(t + (width - 4) * STRIP + row, line + width - 4, width);
+    if (width - column > 8 && width >= 16) {
+      block16(t + (width - 16) * LANES + row, line + width - 16, width);
+      continue;
     }
+    if (width - column >= 8) { block8(t + column * LANES + row, line + column, width); column += 8; }
+    if (column == width) continue;
+    if (width - column > 4 && width >= 8) {
+      block8(t + (width - 8) * LANES + row, line + width - 8, width);
+      continue;
+    }
+    if (width - column >= 4) { block4(t + column * LANES + row, line + column, width); column += 4; }
+    if (column < width) block4(t + (width - 4) * LANES + row, line + width - 4, width);
   }
   for (int64_t row = whole; row < rows; row++)
-    for (int64_t column = 0; column < width; column++) out[row * width + column] = t[column * STRIP + row];
+    for (int64_t column = 0; column < width; column++) out[row * width + column] = t[column * LANES + row];
 }
 """
 )

@@ -1,4 +1,4 @@
-"""The rows of one env in the native form: an arena of columns, and calls of the library on it."""
+"""The rows of one env in the native form: an arena of blocks, and calls of the library on it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import torch
 from gymnasium.vector import AutoresetMode
 
+from simulacrum.engine.native.arena import Arena
 from simulacrum.engine.native.binary import Binary
-from simulacrum.engine.native.graphs import BEGAN, ILLEGAL, MASK, RESTART
-from simulacrum.engine.native.outputs import ALIGNMENT, Block, Outputs
+from simulacrum.engine.native.graphs import BEGAN, MASK, ONE, RESTART
+from simulacrum.engine.native.outputs import Block, Outputs
 from simulacrum.engine.rows import NO_LIMIT, EngineState
 from simulacrum.lower.program import Port
 from simulacrum.twin.state import state_type
@@ -53,13 +54,15 @@ class NativeBatch:
         self.name = "same_step" if mode == AutoresetMode.SAME_STEP else "next_step"
         self.threads = _threads(num_envs) if threads is None else threads
         self.started = False
-        self._columns = self._make_arena()
         self._ones = (ctypes.c_double * 3)()
         self._set_one("limit", ctypes.c_int32, NO_LIMIT if max_episode_steps is None else max_episode_steps)
         self._set_one("autoreset", ctypes.c_uint8, mode != AutoresetMode.DISABLED)
         self._params: dict[str, torch.Tensor] = {}
-        self._at = {port.name: number for number, port in enumerate(binary.ports)}
-        self._actions = [number for number, port in enumerate(binary.ports) if port.name.partition(".")[0] == "action"]
+        self._at = binary.at
+        self._arena = Arena(binary, num_envs)
+        with torch.inference_mode(False):
+            self._mask, self._restarted = (torch.zeros(num_envs, dtype=torch.bool) for _ in range(2))
+        self._actions = [self._at[name] for name in binary.ports if name.partition(".")[0] == "action"]
         self._only_action = self._actions[0]
         self._step, self._check = binary.function(self.name), binary.check(self.name)
         self._reset = binary.function("reset")
@@ -73,39 +76,21 @@ class NativeBatch:
 
     # --- memory --------------------------------------------------------------------------------------------------------
 
-    def _make_arena(self) -> dict[str, torch.Tensor]:
-        """A tensor `[elements, N]` for each port that is kept, all in one allocation."""
-        kept = [port for port in self.binary.ports if port.layout == "columns" or port.name in (MASK, RESTART)]
-        # Columns of one port follow each other without a gap: the library steps from one to the next by N elements.
-        totals = [-(-self.num_envs * port.size * port.dtype.itemsize // ALIGNMENT) * ALIGNMENT for port in kept]
-        with torch.inference_mode(False):
-            self.arena = torch.zeros(sum(totals), dtype=torch.uint8)
-            columns: dict[str, torch.Tensor] = {}
-            start = 0
-            for port, total in zip(kept, totals, strict=True):
-                size = self.num_envs * port.size * port.dtype.itemsize
-                columns[port.name] = self.arena[start : start + size].view(port.dtype).view(port.size, self.num_envs)
-                start += total
-        return columns
-
     def _set_one(self, name: str, kind: Any, value: Any) -> None:
-        number = ("limit", "autoreset", "now").index(name)
-        kind.from_buffer(self._ones, 8 * number).value = value
+        kind.from_buffer(self._ones, 8 * ONE.index(name)).value = value
 
     def _ports_shown(self, name: str) -> list[Port]:
         """The outputs of a function, in the order in which the ports were met; the library lists them for all."""
         listed: dict[str, list[str]] = self.binary.about["shown"]
-        by_name = {port.name: port for port in self.binary.ports}
-        return [by_name[one] for one in listed[name]]
+        return [self.binary.ports[one] for one in listed[name]]
 
     def _pointers(self, shown: Sequence[Port]) -> Callable[[int, Sequence[int]], Any]:
         def make(address: int, starts: Sequence[int]) -> Any:
-            pointers = (ctypes.c_void_p * len(self.binary.ports))()
-            for name, column in self._columns.items():
-                pointers[self._at[name]] = column.data_ptr()
-            for number, name in enumerate(("limit", "autoreset", "now")):
-                if name in self._at:
-                    pointers[self._at[name]] = ctypes.addressof(self._ones) + 8 * number
+            pointers = (ctypes.c_void_p * (1 + len(self._at)))()
+            pointers[0] = self._arena.address
+            pointers[self._at[MASK]], pointers[self._at[RESTART]] = self._mask.data_ptr(), self._restarted.data_ptr()
+            for number, name in enumerate(ONE):
+                pointers[self._at[name]] = ctypes.addressof(self._ones) + 8 * number
             for port, start in zip(shown, starts, strict=True):
                 pointers[self._at[port.name]] = address + start
             for name, param in self._params.items():
@@ -126,42 +111,34 @@ class NativeBatch:
     def state(self) -> EngineState:
         """The rows as tensors `[N, ...]` of their own."""
         struct = state_type(self.schema)
-        inner = struct(*(self._rows_of(f"state.{name}") for name in self.schema.state.fields))
-        return EngineState(inner, *(self._rows_of(name) for name in _CLOCK))
-
-    def _rows_of(self, name: str) -> torch.Tensor:
-        port = self.binary.ports[self._at[name]]
-        return self._columns[name].t().reshape(self.num_envs, *port.shape).clone(memory_format=torch.contiguous_format)
+        inner = struct(*(self._arena.rows(f"state.{name}") for name in self.schema.state.fields))
+        return EngineState(inner, *(self._arena.rows(name) for name in _CLOCK))
 
     def load(self, state: EngineState, began: torch.Tensor | None = None) -> None:
         """Stand where `state` is."""
         with torch.inference_mode(False), torch.no_grad():
             for name, value in zip(self.schema.state.fields, state.env, strict=True):
-                self._put(f"state.{name}", value)
+                self._arena.put(f"state.{name}", value)
             for name in _CLOCK:
-                self._put(name, getattr(state, name))
+                self._arena.put(name, getattr(state, name))
             if began is not None:
-                self._put(BEGAN, began)
+                self._arena.put(BEGAN, began)
         self.started = True
-
-    def _put(self, name: str, value: torch.Tensor) -> None:
-        self._columns[name].copy_(value.reshape(self.num_envs, -1).t())
 
     # --- calls ---------------------------------------------------------------------------------------------------------
 
     def reset(self, mask: torch.Tensor, seed: torch.Tensor, episode: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Put the rows of `mask` [N] at the start of `episode` [N] of `seed` [N, 2]; what all rows then show."""
         with torch.inference_mode(False), torch.no_grad():
-            rows = mask.reshape(1, -1)
-            self._columns[MASK].copy_(rows)
-            self._columns["seed"].copy_(torch.where(rows, seed.t(), self._columns["seed"]))
-            self._columns["episode"].copy_(torch.where(rows, episode.reshape(1, -1), self._columns["episode"]))
+            self._mask.copy_(mask)
+            self._arena.put("seed", torch.where(mask[:, None], seed, self._arena.rows("seed")))
+            self._arena.put("episode", torch.where(mask, episode, self._arena.rows("episode")))
         self.started = True
         return self._show("reset", time.perf_counter())
 
     def observe(self) -> tuple[torch.Tensor, ...]:
         """What all rows show as they stand."""
-        self._columns[MASK].zero_()
+        self._mask.zero_()
         return self._show("reset", 0.0)
 
     def _show(self, name: str, now: float) -> tuple[torch.Tensor, ...]:
@@ -199,33 +176,32 @@ class NativeBatch:
 
     def rollout(self, actions: Sequence[torch.Tensor], steps: int) -> tuple[torch.Tensor, ...]:
         """`steps` steps with actions `[steps * N, ...]` that were checked. Outputs `[steps, N, ...]`."""
-        ports = self.binary.ports
         shown = self._shown[self.name]
         block = Block(shown, self.num_envs * steps, None)
         pointers = self._pointers(shown)(block.address, block.starts)
-        strides = (ctypes.c_int64 * len(ports))()
-        moving = [(self._at[port.name], port) for port in shown] + [(at, ports[at]) for at in self._actions]
-        for at, port in moving:
-            strides[at] = self.num_envs * port.size * port.dtype.itemsize
+        strides = (ctypes.c_int64 * len(pointers))()
+        moving = [*shown, *(port for name, port in self.binary.ports.items() if name.partition(".")[0] == "action")]
+        for port in moving:
+            strides[self._at[port.name]] = self.num_envs * port.size * port.dtype.itemsize
         for at, action in zip(self._actions, actions, strict=True):
             pointers[at] = action.data_ptr()
         self._ones[2] = time.perf_counter()
         many = self.binary.many(self.name)
-        self._run(lambda p, n, lo, hi: many(p, n, lo, hi, steps, ctypes.addressof(strides)), pointers)
+        self._run(lambda p, lo, hi: many(p, lo, hi, steps, ctypes.addressof(strides)), pointers)
         return tuple(tensor.unflatten(0, (steps, self.num_envs)) for tensor in block.tensors)
 
     def ended(self) -> torch.Tensor:
-        """bool [N]: rows that have ended and were not reset. It looks into the arena."""
-        return self._columns["ended"][0]
+        """bool [N]: rows that have ended and were not reset."""
+        return self._arena.rows("ended")
 
     def _advance(self, block: Block, pointers: Any) -> tuple[torch.Tensor, ...] | int:
         self._ones[2] = time.perf_counter()
         num_envs = self.num_envs
-        refused = self._check(pointers, num_envs, 0, num_envs)
+        refused = self._check(pointers, 0, num_envs)
         if refused:
             return refused
         if self.threads == 1:
-            self._step(pointers, num_envs, 0, num_envs)
+            self._step(pointers, 0, num_envs)
         else:
             self._run(self._step, pointers)
         return block.tensors
@@ -236,10 +212,10 @@ class NativeBatch:
         share = -(-count // (self.threads * tile)) * tile
         parts = [(start, min(start + share, count)) for start in range(0, count, share)]
         if len(parts) == 1:
-            function(pointers, count, 0, count)
+            function(pointers, 0, count)
             return
-        waiting = [self._executor().submit(function, pointers, count, *part) for part in parts[:-1]]
-        function(pointers, count, *parts[-1])
+        waiting = [self._executor().submit(function, pointers, *part) for part in parts[:-1]]
+        function(pointers, *parts[-1])
         for one in waiting:
             one.result()
 
@@ -263,4 +239,4 @@ def _threads(num_envs: int) -> int:
     return 1 if num_envs < ONE_THREAD_BELOW else max(1, min(torch.get_num_threads(), os.cpu_count() or 1))
 
 
-__all__ = ["ILLEGAL", "NativeBatch"]
+__all__ = ["NativeBatch"]

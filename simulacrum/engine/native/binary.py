@@ -30,32 +30,37 @@ _WORDS = ctypes.c_void_p  # an array of pointers
 
 @dataclass(frozen=True)
 class Binary:
-    """A loaded library. `about` is what the file says of itself; `sha256` the hash of its bytes."""
+    """A loaded library. `about` is what the file says of itself; `sha256` the hash of its bytes.
+
+    `at` gives a port of the arena its place in bytes in a block, and any other its place in the array of pointers, of which
+    the first is the arena's.
+    """
 
     path: Path
     sha256: str
     about: Mapping[str, Any]
-    ports: tuple[Port, ...]
+    ports: Mapping[str, Port]
+    at: Mapping[str, int]
     library: ctypes.CDLL
 
     def function(self, name: str) -> Any:
-        """`void name(p, n, lo, hi)`."""
-        return self._typed(name, None, 3)
+        """`void name(p, lo, hi)`."""
+        return self._typed(name, None)
 
     def check(self, name: str) -> Any:
-        """`int64 name_check(p, n, lo, hi)`: 0, or bits: 1 an illegal action, 2 a fault."""
-        return self._typed(f"{name}_check", ctypes.c_int64, 3)
+        """`int64 name_check(p, lo, hi)`: 0, or bits: 1 an illegal action, 2 a fault."""
+        return self._typed(f"{name}_check", ctypes.c_int64)
 
     def many(self, name: str) -> Any:
-        """`void name_many(p, n, lo, hi, times, stride)`."""
+        """`void name_many(p, lo, hi, times, stride)`."""
         function = getattr(self.library, f"{name}_many")
-        function.argtypes = [_WORDS, *[ctypes.c_int64] * 4, ctypes.c_void_p]
+        function.argtypes = [_WORDS, *[ctypes.c_int64] * 3, ctypes.c_void_p]
         function.restype = None
         return function
 
-    def _typed(self, name: str, result: Any, numbers: int) -> Any:
+    def _typed(self, name: str, result: Any) -> Any:
         function = getattr(self.library, name)
-        function.argtypes = [_WORDS, *[ctypes.c_int64] * numbers]
+        function.argtypes = [_WORDS, ctypes.c_int64, ctypes.c_int64]
         function.restype = result
         return function
 
@@ -73,6 +78,7 @@ def build(core: Any, folder: Path | None = None) -> Binary:
     """
     captured = functions(core)
     library = make_library(captured)
+    memory = library.memory
     about = {
         "format": FORMAT,
         "env": core.schema.id,
@@ -84,9 +90,18 @@ def build(core: Any, folder: Path | None = None) -> Binary:
             one.name: [port.name for port in one.outputs if port is not None and port.name.startswith("out.")]
             for one in captured
         },
-        "ports": [[port.name, str(port.dtype).removeprefix("torch."), list(port.shape), port.layout]
-                  for port in library.ports],
-    }  # fmt: skip
+        "block_bytes": memory.block_bytes,
+        "ports": [
+            {
+                "name": port.name,
+                "dtype": str(port.dtype).removeprefix("torch."),
+                "shape": list(port.shape),
+                "layout": port.layout,
+                "at": memory.numbers.get(port, memory.starts.get(port)),
+            }
+            for port in (*memory.starts, *memory.numbers)
+        ],
+    }
     kept = None if folder is not None else tempfile.TemporaryDirectory(prefix="simulacrum-native-")
     place = Path(kept.name) if kept is not None else folder
     assert place is not None
@@ -135,10 +150,11 @@ def load(path: Path, sha256: str | None = None) -> Binary:
             expected=f"format {FORMAT}, {processor()}",
             found=f"format {about.get('format')}, {about.get('processor')}",
         )
-    ports = tuple(
-        Port(name, getattr(torch, dtype), tuple(shape), layout) for name, dtype, shape, layout in about["ports"]
-    )
-    return Binary(path, found, about, ports, library)
+    ports = {
+        one["name"]: Port(one["name"], getattr(torch, one["dtype"]), tuple(one["shape"]), one["layout"])
+        for one in about["ports"]
+    }
+    return Binary(path, found, about, ports, {one["name"]: one["at"] for one in about["ports"]}, library)
 
 
 def _refused(message: str, path: Path, *, expected: Any = None, found: Any = None) -> CompileError:

@@ -1,7 +1,7 @@
 """What is lowered: reset, and a step of either kind, as pure functions of tensors with a name for each.
 
-A name says where a tensor lies. `state.*`, `seed`, `episode`, `key`, `t`, `returns`, `ended`, `began` are the arena: one
-column an element, read and written in place. `action`, `params.*` and `reset_mask` come row by row from outside, `limit`,
+A name says where a tensor lies. `state.*`, `seed`, `episode`, `key`, `t`, `returns`, `ended`, `began` are the arena, read
+and written in place. `action`, `params.*` and `reset_mask` come row by row from outside, `limit`,
 `autoreset` and `now` are one number for all rows. What begins with `out.` is what a caller receives.
 """
 
@@ -196,4 +196,4 @@ def _port(name: str, tensor: torch.Tensor) -> Port:
     if name in ONE:
         return Port(name, tensor.dtype, (), "one")
     by_row = name.startswith(("out.", "action", "params.")) or name in (MASK, RESTART, ILLEGAL)
-    return Port(name, tensor.dtype, tuple(tensor.shape[1:]), "rows" if by_row else "columns")
+    return Port(name, tensor.dtype, tuple(tensor.shape[1:]), "rows" if by_row else "blocks")
