@@ -10,6 +10,7 @@ import pytest
 
 from mutants.judge import EAGER_CHECKS, caught, statuses, statuses_under
 from mutants.mutant import Mutant, copy_env, copy_framework
+from mutants.outside import OUTSIDE
 from mutants.table import COMPILED, FRAMEWORK, HARMLESS, OTHERS, TWINS
 from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.engine.forms import cpp_compiler
@@ -42,7 +43,7 @@ def cases(*groups: Sequence[Mutant]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("mutant", cases(TWINS, OTHERS))
+@pytest.mark.parametrize("mutant", cases(TWINS, OTHERS, OUTSIDE))
 def test_fault_in_an_environment(mutant: Mutant, tmp_path: Path) -> None:
     ended = statuses(copy_env(mutant.env, tmp_path, mutant.edits), tmp_path / "failures")
     assert caught(ended) == mutant.caught_by, ended

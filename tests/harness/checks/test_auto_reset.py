@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from kit import NAMES
 
-from simulacrum.contract.package import EnvPackage
-from simulacrum.harness.bench import Outcome
+from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.harness.bench import Bench, Outcome
+from simulacrum.harness.boundary_run import EPISODES, Table
 from simulacrum.harness.checks.auto_reset import CASES, MODES
 
 NEVER = (
@@ -18,7 +20,7 @@ NEVER = (
 ENDLESS = ("canvas", "rivals")  # their specs say that nothing terminates
 
 
-@pytest.mark.parametrize("name", [*(name for name in NAMES if name not in ENDLESS), "toywalk", "forager"])
+@pytest.mark.parametrize("name", [*(name for name in NAMES if name not in ENDLESS), "toywalk", "forager", "cartpole"])
 def test_the_four_cases_occur_in_each_mode(check: Callable[..., Outcome], name: str) -> None:
     outcome = check("auto_reset", name)
     assert outcome.status == "passed", outcome.message
@@ -27,6 +29,15 @@ def test_the_four_cases_occur_in_each_mode(check: Callable[..., Outcome], name: 
         assert all(met[case] > 0 for case in CASES), (mode, met)
         assert all(ends[what] > 0 for what in ("all rows at once", "some rows, others not", "length one")), ends
     assert outcome.evidence["boundaries_compared_between_runs"] > 100
+
+
+def test_a_table_keeps_the_actions_of_early_episodes() -> None:
+    """cartpole's fallen poles start many episodes while a balanced one goes on; the first must stay repeatable."""
+    table = Table(Bench(load_package("cartpole")), rows=2, steps=5, seed=0)
+    frame = {"episode": np.array([0, EPISODES]), "t": np.array([1, 1])}
+    before, other = table.get(frame), 1 - table.get(frame)
+    table.put(frame, other)
+    assert table.get(frame).tolist() == [other[0], before[1]]
 
 
 @pytest.mark.parametrize("name", ENDLESS)
