@@ -22,8 +22,9 @@ def lean(observation: Any, state: Any, t: int) -> int:
 
 
 def run(observation: Any, state: Any, t: int) -> int:
-    """Hold the pole a little to the right of upright, and so run off the right end of the track."""
-    return RIGHT if 3.0 * (state.theta - 0.05) + state.theta_dot > 0.0 else LEFT
+    """Let the pole lean a little towards the nearer end of the track, and so run off that end."""
+    lean = 0.05 if state.x > 0.0 else -0.05
+    return RIGHT if 3.0 * (state.theta - lean) + state.theta_dot > 0.0 else LEFT
 
 
 def balance(observation: Any, state: Any, t: int) -> int:
@@ -54,10 +55,10 @@ PROBES = [
     Probe(
         name="run",
         act=run,
-        low=165.69,
-        high=195.04,
+        low=165.03,
+        high=193.76,
         episodes=40,
-        why="measured 180.367 over 40,000 other episodes (standard deviation 18.558), "
+        why="measured 179.393 over 40,000 other episodes (standard deviation 18.167), "
         "plus and minus 5 standard errors of 40 episodes",
     ),
     Probe(
