@@ -28,7 +28,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest coverage lint types layers docs docs-serve bench sizes wheel clean
+.PHONY: help setup demo test test-fast test-oldest coverage lint types layers docs docs-serve bench bench-docs sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ PEERS ?=
 bench: $(READY) ## steps per second, side by side; PEERS="envpool gymnax pufferlib numba", ARGS=--full
 	$(BIN)/python tests/benchmarks/bench.py --peers $(PEERS) $(ARGS)
 
+bench-docs: $(READY) ## tables and pictures in the docs, from the last run of bench
+	$(BIN)/python tests/benchmarks/report.py $(ARGS)
+
 sizes: ## lines per file and the longest functions
 	@$(PYTHON) tools/sizes.py
 
@@ -90,7 +93,7 @@ wheel: $(READY) ## build the wheel into dist/
 
 clean: ## remove what commands made, except virtual environments and reports
 	rm -rf build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './$(VENV)/*' -not -path './.venv-bench/*' -prune -exec rm -rf {} +
 
 # --- set-up -----------------------------------------------------------------------------------------------------------
 

@@ -87,7 +87,7 @@ def main() -> int:
     result: dict[str, Any] = {
         "format": FORMAT,
         "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "arguments": sys.argv[1:],
+        "arguments": [text for text in sys.argv[1:] if text not in ("--out", str(options.out))],
         "machine": machine.describe(),
         "rounds": chosen.rounds,
         "window_seconds": chosen.seconds,

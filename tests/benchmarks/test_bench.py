@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -47,10 +48,19 @@ def test_batches_of_actions_differ_and_share_one_array(num_envs: int) -> None:
 
 def test_every_form_of_the_engine_is_a_contender() -> None:
     assert "eager" in ours.forms()
+    assert [way.title for way in ours.WAYS if way.plain] == ours.forms()
+    assert {way.title for way in ours.ways(["eager"])} == {"eager"}
     built = ours.contender("eager")("toywalk", 3)
     wall, cpu = built.run(2)
     assert (built.name, built.steps_per_call) == ("eager", 3)
     assert wall > 0 < cpu
+
+
+def test_a_rollout_takes_many_steps_in_one_call() -> None:
+    (way,) = (way for way in ours.WAYS if way.rollout)
+    built = ours.contender(dataclasses.replace(way, form="eager"))("toywalk", 2**16)
+    assert built.steps_per_call == 8 * 2**16
+    assert built.run(1)[0] > 0
 
 
 def test_gymnasium_is_a_contender() -> None:

@@ -176,7 +176,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path) -> None:
 def test_a_form_or_device_that_is_not_here_falls_back(tmp_path: Path) -> None:
     package = faulty(tmp_path, LATE_WALL)
     found = part(package, tmp_path)
-    odd = replace(found, configuration=replace(found.configuration, form="native", device="cuda:7"))
+    odd = replace(found, configuration=replace(found.configuration, form="unheard-of", device="cuda:7"))
     files = write_failure(odd, None, None, tmp_path / "odd", schema=package.schema)
     result = replay_divergence(files.record, package)
     assert result.differs

@@ -36,11 +36,12 @@ def run(
 ) -> dict[str, Any]:
     """Measure all growth of the plan's environments and forms, as the file keeps it."""
     costs = {name: _costs(plan, name, missing) for name in plan.environments}
-    by_rows = [
-        measure_group(plan, name, num_envs, _builders(plan, name, name, num_envs, costs[name]["moved"]), missing)
-        for name in plan.environments
-        for num_envs in rows
-    ]
+    by_rows: list[dict[str, Any]] = []
+    for name in plan.environments:
+        for num_envs in rows:
+            builders = _builders(plan.forms, name, name, num_envs, costs[name]["moved"])
+            by_rows.append(measure_group(plan, name, num_envs, builders, missing))
+            plan.show(by_rows[-1])
     result: dict[str, Any] = {"costs": costs, "rows": by_rows, "berries": [], "grids": []}
     if "forager" in plan.environments:
         for count in berries:
@@ -66,10 +67,9 @@ def _costs(plan: Plan, name: str, missing: Missing) -> dict[str, Any]:
 
 
 def _builders(
-    plan: Plan, package: EnvPackage | str, environment: str, num_envs: int, moved: float, forms: Sequence[str] | None = None
+    forms: Sequence[str], package: EnvPackage | str, environment: str, num_envs: int, moved: float
 ) -> Builders:
-    names = plan.forms if forms is None else forms
-    builders: Builders = {name: lambda name=name: ours.contender(name)(package, num_envs) for name in names}
+    builders: Builders = {name: lambda name=name: ours.contender(name)(package, num_envs) for name in forms}
     builders["C by hand"] = lambda: limits.contender(environment, num_envs)
     builders[cost.COPY_TITLE] = lambda: cost.copy(moved, num_envs)
     return builders
@@ -80,8 +80,9 @@ def _variant(
 ) -> dict[str, Any]:
     package = load_package(variants.make(VARIANTS / f"{berries}-berries-{size}-cells", berries, size))
     moved = cost.of_row(package, "eager")["moved"]
-    builders = _builders(plan, package, "forager", num_envs, moved, forms)
+    builders = _builders(forms, package, "forager", num_envs, moved)
     defines = {"BERRIES": berries, "SIZE": size}
     builders["C by hand"] = lambda: limits.contender("forager", num_envs, defines)
     group = measure_group(plan, "forager", num_envs, builders, missing)
+    plan.show({**group, "environment": f"forager with {berries} berries, {size} cells a side"})
     return {**group, "berries": berries, "size": size, "bytes_moved": moved}

@@ -3,32 +3,63 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 import simulacrum
 from simulacrum.contract.package import EnvPackage, load_package
-from simulacrum.engine.forms import FORMS, resolve_form
+from simulacrum.engine.forms import NAMES, resolve_form
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from suite.contender import Contender, Unavailable, action_batches, timed
 
-# What a form's compiler takes for granted; a form that is not listed here is measured all the same.
-SETTINGS = {
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to step a batch, as a table shows it: `title`, the form behind it, options of the env, what to call.
+
+    `plain`: the form as everybody gets it, by `step`; growth is measured of those.
+    """
+
+    title: str
+    form: str
+    settings: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    rollout: bool = False
+
+    @property
+    def plain(self) -> bool:
+        return self.title == self.form
+
+
+_SETTINGS = {
     "eager": "torch operations one by one, one thread",
     "inductor": "torch.compile, one graph, one thread",
-    "native": "one C loop, one thread",
+    "native": "one C loop made of the same graph, one thread",
 }
+# Every form of the engine comes in by itself; beside them other ways to call one.
+WAYS = (
+    *(Way(name, name, _SETTINGS.get(name, "")) for name in NAMES),
+    Way("native, double buffer", "native", "outputs overwritten every other step", {"double_buffer": True}),
+    Way("native, rollout", "native", "many steps of given actions in one call, outputs kept", rollout=True),
+)
 VERSION = f"simulacrum {simulacrum.__version__}, torch {torch.__version__}"
 
 
 def forms() -> list[str]:
     """The names of all forms that the engine knows, in its order."""
-    return list(FORMS)
+    return list(NAMES)
 
 
-def make(package: EnvPackage | str, form: str, num_envs: int) -> SimulacrumVectorEnv:
+def ways(forms: Sequence[str]) -> list[Way]:
+    """The ways of these forms."""
+    return [way for way in WAYS if way.form in forms]
+
+
+def make(package: EnvPackage | str, form: str, num_envs: int, **options: Any) -> SimulacrumVectorEnv:
     """A vector env in exactly this form, reset with seed 0. `Unavailable` where the engine would fall back."""
     package = load_package(package) if isinstance(package, str) else package
     resolved = resolve_form(form, torch.device("cpu"), warn=False)
@@ -37,7 +68,7 @@ def make(package: EnvPackage | str, form: str, num_envs: int) -> SimulacrumVecto
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a fallback warns
         try:
-            env = SimulacrumVectorEnv(package, num_envs, compile=form)
+            env = SimulacrumVectorEnv(package, num_envs, compile=form, threads=1, **options)
         except (Warning, simulacrum.errors.SimulacrumError) as error:
             raise Unavailable(f"form {form} of {package.name}: {error}") from error
     if env.form != form:
@@ -46,15 +77,25 @@ def make(package: EnvPackage | str, form: str, num_envs: int) -> SimulacrumVecto
     return env
 
 
-def contender(form: str) -> Callable[[Any, int], Contender]:
-    """How to build the contender of one form: (package or name, num_envs) -> Contender."""
+def contender(way: Way | str) -> Callable[[Any, int], Contender]:
+    """How to build the contender of one way, or of a form as it is: (package or name, num_envs) -> Contender."""
+    way = way if isinstance(way, Way) else next(each for each in WAYS if each.title == way)
 
     def build(package: EnvPackage | str, num_envs: int) -> Contender:
-        env = make(package, form, num_envs)
-        run = timed(env.step, action_batches(choices(env), num_envs))
-        return Contender(form, "form", VERSION, SETTINGS.get(form, ""), num_envs, run, env.close)
+        env = make(package, way.form, num_envs, **way.options)
+        steps, batches = 1, action_batches(choices(env), num_envs)
+        if way.rollout:
+            steps = rollout_steps(num_envs)
+            batches = [torch.stack([batches[(first + step) % len(batches)] for step in range(steps)]) for first in (0, 1)]
+        run = timed(env.rollout if way.rollout else env.step, batches)
+        return Contender(way.title, "form", VERSION, way.settings, steps * num_envs, run, env.close)
 
     return build
+
+
+def rollout_steps(num_envs: int) -> int:
+    """Steps in one call where many are taken in one, here and by gymnax: enough that the call itself costs nothing."""
+    return max(8, min(1000, 2**18 // num_envs))
 
 
 def choices(env: SimulacrumVectorEnv) -> int:

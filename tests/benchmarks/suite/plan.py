@@ -90,7 +90,7 @@ def _builders(
     plan: Plan, environment: str, num_envs: int, helpers: dict[str, workers.Worker]
 ) -> dict[str, Callable[[], Contender]]:
     builders: dict[str, Callable[[], Contender]] = {
-        form: lambda form=form: ours.contender(form)(environment, num_envs) for form in plan.forms
+        way.title: lambda way=way: ours.contender(way)(environment, num_envs) for way in ours.ways(plan.forms)
     }
     builders["C by hand"] = lambda: limits.contender(environment, num_envs)
     if environment != "cartpole":
