@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,6 @@ from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.engine.forms import NAMES, resolve_form
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from suite.contender import Contender, Unavailable, action_batches, timed
-
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def contender(way: Way | str) -> Callable[[Any, int], Contender]:
         steps, batches = 1, action_batches(choices(env), num_envs)
         if way.rollout:
             steps = rollout_steps(num_envs)
-            batches = [torch.stack([batches[(first + step) % len(batches)] for step in range(steps)]) for first in (0, 1)]
+            turns = itertools.cycle(batches)
+            batches = [torch.stack(list(itertools.islice(turns, steps))) for _ in range(2)]
         run = timed(env.rollout if way.rollout else env.step, batches)
         return Contender(way.title, "form", VERSION, way.settings, steps * num_envs, run, env.close)
 
