@@ -66,6 +66,7 @@ class Assembly:
         paths = [tuple(name.split(".")[1:]) for name in names]
         self.observation = self._part(paths, "observation")
         self.first = [paths.index((key,)) if (key,) in paths else None for key in ("reward", "terminated", "truncated")]
+        self.empty = ["final_info"] if ("info", "_final_info") in paths else []  # an info without fields has no tensors
         self.flat: list[tuple[str, int]] = []
         self.nested: dict[str, list[tuple[str, int]]] = {}
         for number, path in enumerate(paths):
@@ -75,6 +76,7 @@ class Assembly:
                 self.flat.append((path[1], number))
             else:
                 self.nested.setdefault(path[1], []).append((path[2], number))
+        self.empty = [key for key in self.empty if key not in self.nested and key not in leave_out]
 
     def _part(self, paths: Sequence[tuple[str, ...]], key: str) -> int | list[tuple[str, int]]:
         if (key,) in paths:
@@ -87,6 +89,8 @@ class Assembly:
         info: dict[str, Any] = {key: tensors[number] for key, number in self.flat}
         for key, parts in self.nested.items():
             info[key] = {part: tensors[number] for part, number in parts}
+        for key in self.empty:
+            info[key] = {}
         if isinstance(where, int):
             return tensors[where], info
         return {key: tensors[number] for key, number in where}, info

@@ -9,6 +9,7 @@ what the first has written, the function is not split.
 The functions of the compiled library, for each `Function` named NAME, on rows lo..hi-1:
 
     int64_t NAME_check(char *const *p, int64_t lo, int64_t hi)       0, or bits: 1 refused, 2 a fault
+    int64_t NAME_checked(char *const *p, int64_t lo, int64_t hi)     NAME_check, then NAME where it gave 0
     void    NAME(char *const *p, int64_t lo, int64_t hi)
     void    NAME_many(char *const *p, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
 
@@ -151,6 +152,8 @@ def _driver(function: Function, made: dict[str, Kernel], memory: Memory) -> str:
         lines.append(_RESTART.format(mask=memory.numbers[function.restart], kernel=made["restart"].name))
     lines.append("}\n")
     lines.append(_DRIVER.format(name=name))
+    if "check" in made:
+        lines.append(_CHECKED.format(name=name))
     return "\n".join(lines)
 
 
@@ -184,6 +187,14 @@ void {name}_many(char *const *p, int64_t lo, int64_t hi, int64_t times, const in
       for (int64_t k = 0; k < POINTERS; k++) q[k] += stride[k];
     }}
   }}
+}}"""
+
+_CHECKED = """
+int64_t {name}_checked(char *const *p, int64_t lo, int64_t hi)
+{{
+  const int64_t refused = {name}_check(p, lo, hi);
+  if (!refused) {name}(p, lo, hi);
+  return refused;
 }}"""
 
 __all__ = ["TILE", "Function", "Library", "make_library"]

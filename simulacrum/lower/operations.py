@@ -121,6 +121,12 @@ def shl(s: Scalar, x: str, y: str) -> str:
     return _shift_in_range(s, text, y, "0", bits)
 
 
+def rotl(s: Scalar, x: str, y: str) -> str:
+    """A rotation to the left by a constant."""
+    bits, unsigned, turn = torch.iinfo(s.dtype).bits, _UNSIGNED[s.dtype], s.args[1].data
+    return _wrapped(s, f"({unsigned}){x} << {turn} | ({unsigned}){x} >> {bits - turn}")
+
+
 def shr(s: Scalar, x: str, y: str) -> str:
     bits = torch.iinfo(s.dtype).bits
     return _shift_in_range(s, _wrapped(s, f"{x} >> {y}"), y, f"({x} < 0 ? -1 : 0)", bits)
@@ -183,6 +189,7 @@ OPERATIONS: dict[str, Callable[..., str]] = {
     "at_most": at_most,
     "shl": shl,
     "shr": shr,
+    "rotl": rotl,
     "div_known": div_known,
     "div_trunc": div_trunc,
     "rem_trunc": rem_trunc,

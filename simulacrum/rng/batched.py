@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -28,10 +30,32 @@ for _function in (
     _function._dynamo_marked_constant = True  # pyright: ignore[reportFunctionMemberAccess]
 
 
+_OPERATOR = torch.library.Library("simulacrum", "DEF")
+_OPERATOR.define("threefry2x32(Tensor k0, Tensor k1, Tensor c0, Tensor c1) -> (Tensor, Tensor)")
+_one_operator: ContextVar[bool] = ContextVar("one_operator", default=False)
+
+
+@contextlib.contextmanager
+def blocks_as_one_operator() -> Iterator[None]:
+    """Inside, a capture holds each evaluation as one operator, `simulacrum::threefry2x32`, in place of 80 small ones."""
+    token = _one_operator.set(True)
+    try:
+        yield
+    finally:
+        _one_operator.reset(token)
+
+
 def threefry2x32(
     k0: Tensor, k1: Tensor, c0: Tensor | int, c1: Tensor | int, rounds: int = ROUNDS
 ) -> tuple[Tensor, Tensor]:
     """The two words of each block: fresh int32 tensors, from int32 tensors that broadcast with each other."""
+    if rounds == ROUNDS and _one_operator.get():
+        counters = [c if isinstance(c, Tensor) else torch.full((), c, dtype=torch.int32) for c in (c0, c1)]
+        return torch.ops.simulacrum.threefry2x32(k0, k1, *counters)
+    return _rounds(k0, k1, c0, c1, rounds)
+
+
+def _rounds(k0: Tensor, k1: Tensor, c0: Tensor | int, c1: Tensor | int, rounds: int) -> tuple[Tensor, Tensor]:
     schedule = (k0, k1, k0 ^ k1 ^ PARITY)
     x0, x1 = c0 + k0, c1 + k1
     for number in range(rounds):
@@ -47,6 +71,20 @@ def threefry2x32(
             x0 = x0.add_(schedule[turn % 3])
             x1 = x1.add_(schedule[(turn + 1) % 3] + turn)
     return x0, x1
+
+
+def _operator(k0: Tensor, k1: Tensor, c0: Tensor, c1: Tensor) -> tuple[Tensor, Tensor]:
+    return _rounds(k0, k1, c0, c1, ROUNDS)
+
+
+def _operator_shape(k0: Tensor, k1: Tensor, c0: Tensor, c1: Tensor) -> tuple[Tensor, Tensor]:
+    like = c0 + k0 + c1 + k1
+    return torch.empty_like(like), torch.empty_like(like)
+
+
+_OPERATOR.impl("threefry2x32", _operator, "CPU")
+_OPERATOR.impl("threefry2x32", _operator, "CUDA")
+torch.library.register_fake("simulacrum::threefry2x32", _operator_shape, lib=_OPERATOR)
 
 
 def split_seed(seeds: Sequence[int], device: torch.device | str | None = None) -> Tensor:

@@ -65,7 +65,7 @@ class NativeBatch:
         self._actions = [self._at[name] for name in binary.ports if name.partition(".")[0] == "action"]
         self._only_action = self._actions[0]
         self._step, self._check = binary.function(self.name), binary.check(self.name)
-        self._reset = binary.function("reset")
+        self._checked, self._reset = binary.checked(self.name), binary.function("reset")
         self._shown = {name: self._ports_shown(name) for name in ("reset", self.name)}
         self._outputs = {
             name: Outputs(ports, num_envs, self._pointers(ports), double_buffer=double_buffer)
@@ -196,14 +196,12 @@ class NativeBatch:
 
     def _advance(self, block: Block, pointers: Any) -> tuple[torch.Tensor, ...] | int:
         self._ones[2] = time.perf_counter()
-        num_envs = self.num_envs
-        refused = self._check(pointers, 0, num_envs)
+        if self.threads == 1:
+            return self._checked(pointers, 0, self.num_envs) or block.tensors
+        refused = self._check(pointers, 0, self.num_envs)
         if refused:
             return refused
-        if self.threads == 1:
-            self._step(pointers, 0, num_envs)
-        else:
-            self._run(self._step, pointers)
+        self._run(self._step, pointers)
         return block.tensors
 
     def _run(self, function: Any, pointers: Any) -> None:

@@ -51,6 +51,10 @@ class Binary:
         """`int64 name_check(p, lo, hi)`: 0, or bits: 1 an illegal action, 2 a fault."""
         return self._typed(f"{name}_check", ctypes.c_int64)
 
+    def checked(self, name: str) -> Any:
+        """`int64 name_checked(p, lo, hi)`: the check, and where it gives 0 the function."""
+        return self._typed(f"{name}_checked", ctypes.c_int64)
+
     def many(self, name: str) -> Any:
         """`void name_many(p, lo, hi, times, stride)`."""
         function = getattr(self.library, f"{name}_many")

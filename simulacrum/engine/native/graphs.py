@@ -14,10 +14,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from simulacrum.engine.capture import capture
+from simulacrum.engine.native import draws  # noqa: F401  # its rule
 from simulacrum.engine.rows import Clock, EngineState, StepOut
 from simulacrum.lower.library import Function
 from simulacrum.lower.program import Port
-from simulacrum.rng.batched import split_seed
+from simulacrum.rng.batched import blocks_as_one_operator, split_seed
 
 RESTART, ILLEGAL, MASK, BEGAN = "restart", "illegal", "reset_mask", "began"
 ONE = ("limit", "autoreset", "now")  # in the order of the graph's inputs
@@ -140,7 +141,8 @@ def _function(name: str, function: Callable[..., Any], given: Mapping[str, Any])
         noted.append(_names_of_result(result))
         return result
 
-    graph = capture(noting, tuple(given.values()))
+    with blocks_as_one_operator():
+        graph = capture(noting, tuple(given.values()))
     inputs = [_port(path, tensor) for path, tensor in _names_of_given(given).items()]
     held = {port.name: port for port in inputs}
     outputs = [held.get(path) or _port(path, tensor) for path, tensor in noted[-1].items()]
