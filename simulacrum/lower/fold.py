@@ -43,6 +43,8 @@ def fold(b: Builder, op: str, dtype: torch.dtype, args: tuple[Scalar, ...], data
         return args[0]
     if op == "select":
         return _select(*args)
+    if op in ("at_least", "at_most") and args[1].constant and args[1].data != args[1].data:
+        return args[1]  # a bound that is NaN
     if op == "not" and args[0].constant:
         return b.const(not args[0].data, torch.bool)
     if op in _FLOAT and is_float(dtype):

@@ -99,7 +99,7 @@ class Graph:
             return None if name in _NOTHING else node.meta.get("val")
         if name == "getitem":
             return self._seen(node, self.made[node.args[0]][node.args[1]])
-        if changes:
+        if changes and name not in _VIEWS:
             self._check_in_place(node)
         rule = RULES.get("view_as_dtype" if name == "view" and "dtype" in _given(node) else name)
         if rule is None:

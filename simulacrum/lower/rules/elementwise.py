@@ -172,10 +172,13 @@ def clamp(c: Call) -> Tensor:
     return result
 
 
-@rule("eq", "ne", "lt", "le", "gt", "ge")
+_COMPARISONS = {"not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
+
+
+@rule("eq", "ne", "lt", "le", "gt", "ge", *_COMPARISONS)
 def compare(c: Call) -> Tensor:
-    dtype = c.common(c["self"], c["other"])
-    return c.elementwise(lambda x, y: c.b.op(c.name, torch.bool, x, y), dtype, c["self"], c["other"])
+    op, dtype = _COMPARISONS.get(c.name, c.name), c.common(c["self"], c["other"])
+    return c.elementwise(lambda x, y: c.b.op(op, torch.bool, x, y), dtype, c["self"], c["other"])
 
 
 # --- logic and bits --------------------------------------------------------------------------------------------------
