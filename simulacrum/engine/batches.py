@@ -118,7 +118,7 @@ class NativeRows:
     ) -> None:
         from simulacrum.engine.native import NativeBatch
 
-        self.core, self.refuse = core, refuse
+        self.core, self.refuse, self._double_buffer = core, refuse, double_buffer
         limit, schema = core.max_episode_steps, core.schema
         self.batch = NativeBatch(
             core.native(), schema, num_envs, mode, limit, params, threads=threads, double_buffer=double_buffer
@@ -176,10 +176,14 @@ class NativeRows:
         if not ready:
             actions = to_tensors(self.core.schema.action, actions, self.batch.num_envs, torch.device("cpu"))
         given = actions if self._single else [actions[name] for name in self._names]
-        tensors = self.batch.step(given) if self._single else self.batch.step_several(given)
-        if isinstance(tensors, int):
-            raise self._refusal(tensors, actions)
-        return self._assembly.step(tensors)
+        block = self.batch.step(given) if self._single else self.batch.step_several(given)
+        if isinstance(block, int):
+            raise self._refusal(block, actions)
+        if not self._double_buffer:
+            return self._assembly.step(block.tensors)
+        if block.shown is None:
+            block.shown = self._assembly.step(block.tensors)
+        return self._assembly.again(block.shown)
 
     def rollout(self, actions: Any) -> Shown:
         """`T` steps with actions `[T, N, ...]` in one call; every value `[T, N, ...]`. See `VectorEnv.rollout`."""

@@ -95,6 +95,16 @@ class Assembly:
             return tensors[where], info
         return {key: tensors[number] for key, number in where}, info
 
+    def again(self, shown: Shown) -> Shown:
+        """The same tensors with dicts of their own: callers and wrappers add keys to an info."""
+        info = shown.info.copy()
+        for key in self.nested:
+            info[key] = info[key].copy()
+        observation = shown.observation
+        if type(observation) is dict:
+            observation = observation.copy()
+        return Shown(observation, shown.reward, shown.terminated, shown.truncated, info)
+
     def step(self, tensors: Sequence[torch.Tensor]) -> Shown:
         """The five values."""
         observation, info = self.start(tensors)

@@ -144,35 +144,45 @@ class NativeBatch:
     def _show(self, name: str, now: float) -> tuple[torch.Tensor, ...]:
         block = self._outputs[name].take()
         self._ones[2] = now
-        self._run(self._reset, block.pointers)
+        self._run(self._reset, block.call)
         return block.tensors
 
-    def step(self, action: torch.Tensor) -> tuple[torch.Tensor, ...] | int:
-        """One step with one action tensor, contiguous and of the schema's dtype. Fresh outputs in the order of `shown`.
+    def step(self, action: torch.Tensor) -> Block | int:
+        """One step with one action tensor, contiguous and of the schema's dtype; the block that has its outputs.
 
         Returns the bits of the check, 1 for an illegal action and 2 for a fault, where a row may not be stepped;
         nothing has been stepped then.
         """
         block = self._outputs[self.name].take()
-        pointers = block.pointers
-        pointers[self._only_action] = action.data_ptr()
-        return self._advance(block, pointers)
+        block.pointers[self._only_action] = action.data_ptr()
+        return self._advance(block)
 
-    def step_several(self, actions: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...] | int:
+    def step_several(self, actions: Sequence[torch.Tensor]) -> Block | int:
         """`step` for a Dict action space: the tensors in the order of the schema."""
-        block = self._outputs[self.name].take()
-        for place, action in zip(self._actions, actions, strict=True):
-            block.pointers[place] = action.data_ptr()
-        return self._advance(block, block.pointers)
+        return self._advance(self._with_actions(actions))
 
     def step_unchecked(self, actions: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
         """A step in which rows with an illegal action are held still, in place of a refusal."""
+        block = self._with_actions(actions)
+        self._ones[2] = time.perf_counter()
+        self._run(self._step, block.call)
+        return block.tensors
+
+    def _with_actions(self, actions: Sequence[torch.Tensor]) -> Block:
         block = self._outputs[self.name].take()
         for place, action in zip(self._actions, actions, strict=True):
             block.pointers[place] = action.data_ptr()
+        return block
+
+    def _advance(self, block: Block) -> Block | int:
         self._ones[2] = time.perf_counter()
-        self._run(self._step, block.pointers)
-        return block.tensors
+        if self.threads == 1:
+            return self._checked(block.call, 0, self.num_envs) or block
+        refused = self._check(block.call, 0, self.num_envs)
+        if refused:
+            return refused
+        self._run(self._step, block.call)
+        return block
 
     def rollout(self, actions: Sequence[torch.Tensor], steps: int) -> tuple[torch.Tensor, ...]:
         """`steps` steps with actions `[steps * N, ...]` that were checked. Outputs `[steps, N, ...]`."""
@@ -186,25 +196,15 @@ class NativeBatch:
         for at, action in zip(self._actions, actions, strict=True):
             pointers[at] = action.data_ptr()
         self._ones[2] = time.perf_counter()
-        many = self.binary.many(self.name)
-        self._run(lambda p, lo, hi: many(p, lo, hi, steps, ctypes.addressof(strides)), pointers)
+        many, call = self.binary.many(self.name), ctypes.addressof(pointers)
+        self._run(lambda p, lo, hi: many(p, lo, hi, steps, ctypes.addressof(strides)), call)
         return tuple(tensor.unflatten(0, (steps, self.num_envs)) for tensor in block.tensors)
 
     def ended(self) -> torch.Tensor:
         """bool [N]: rows that have ended and were not reset."""
         return self._arena.rows("ended")
 
-    def _advance(self, block: Block, pointers: Any) -> tuple[torch.Tensor, ...] | int:
-        self._ones[2] = time.perf_counter()
-        if self.threads == 1:
-            return self._checked(pointers, 0, self.num_envs) or block.tensors
-        refused = self._check(pointers, 0, self.num_envs)
-        if refused:
-            return refused
-        self._run(self._step, pointers)
-        return block.tensors
-
-    def _run(self, function: Any, pointers: Any) -> None:
+    def _run(self, function: Any, pointers: int) -> None:
         """Call `function` on all rows: parts of whole tiles, one a thread, the last one in this."""
         count, tile = self.num_envs, self.binary.about["tile"]
         share = -(-count // (self.threads * tile)) * tile

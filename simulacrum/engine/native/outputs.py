@@ -7,6 +7,7 @@ graph that waits for its backward pass), is written again. To the caller each st
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,13 +39,19 @@ class Block:
                 memory[start : start + size].view(port.dtype).view(num_envs, *port.shape)
                 for port, start, size in zip(ports, starts, sizes, strict=True)
             )
-        self.address, self.starts, self.pointers = memory.data_ptr(), starts, pointers
+        self.address, self.starts = memory.data_ptr(), starts
+        self.point(pointers)
+        self.shown: Any = None  # the tensors as somebody arranged them, where that may be used again
         self._storage = memory.untyped_storage()
         self._floats = tuple(tensor for tensor in self.tensors if tensor.is_floating_point())
         self._wide = tuple(tensor for tensor in self.tensors if tensor.dim() > 1)
         self._sizes = [tensor.shape for tensor in self._wide]
         del memory
         self._alone = self._references()
+
+    def point(self, pointers: Any) -> None:
+        """Take the pointers that a call of the library is to use."""
+        self.pointers, self.call = pointers, 0 if pointers is None else ctypes.addressof(pointers)
 
     def _references(self) -> tuple[int, ...]:
         """How often the tensors are referred to, in Python and in torch, their memory too; and their dimensions."""
@@ -115,7 +122,7 @@ class Outputs:
             if len(blocks) >= KEPT:
                 blocks.pop(0)  # its memory goes when the caller lets go of it
         block = Block(self.ports, self.num_envs, None)
-        block.pointers = self._pointers(block.address, block.starts)
+        block.point(self._pointers(block.address, block.starts))
         self.made += 1
         blocks.append(block)
         return block

@@ -7,9 +7,12 @@
     workers.py     peers that live in virtual environments of their own (peers/*.py runs there)
     venvs.py       those virtual environments, made on request
     plan.py        which contenders meet at which environment and size
-    growth.py      cost against N, memory of a row, bytes moved, share of the machine's copy rate
+    growth.py      cost against rows, and against forager's berries and grid
     variants.py    forager with other numbers of berries and other grids
+    cost.py        bytes and operations of a row, and a copy of as many bytes
     machine.py     what the machine is
-    tables.py      Markdown tables of a run
-    plots.py       pictures of a run
+    roofline.py    share of the copy's rate, and where a curve bends
+    tables.py      tables of a run
+    text.py        the text of the page made of a run
+    plots.py       its pictures
 """

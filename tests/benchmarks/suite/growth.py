@@ -15,7 +15,7 @@ ROWS = tuple(2**power for power in range(0, 21, 2))
 BERRIES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 GRIDS = (4, 8, 16, 64, 256, 1024)
 VARIANT_ROWS = 8192
-# It takes minutes to compile for each of the variants, which differ in constants and in how often a rule is written out.
+# It takes minutes to compile for each variant, which differ in constants and in how often a rule is written out.
 NOT_OF_VARIANTS = ("inductor",)
 VARIANTS = Path(__file__).parents[3] / "build" / "bench" / "variants"
 
