@@ -14,17 +14,10 @@ from simulacrum.engine.draws import NO_DRAW, draw_layout
 from simulacrum.errors import TwinError
 from simulacrum.rng.layout import Layout
 from simulacrum.rng.scalar import ScalarDraw, episode_key
+from simulacrum.twin.checks import Checks
 from simulacrum.twin.invariant import invariants_of
 from simulacrum.twin.reference import Context, ReferenceEnv
-from simulacrum.twin.state import (
-    canonical,
-    canonical_group,
-    canonical_state,
-    dump_state,
-    load_state,
-    params_type,
-    params_values,
-)
+from simulacrum.twin.state import dump_state, load_state, params_type, params_values
 
 
 class StepResult(NamedTuple):
@@ -47,6 +40,7 @@ class ReferenceRunner:
         params: parameters by name; defaults for the rest.
         max_episode_steps: the time limit in steps; None for none. The battery passes the batch's.
         ledger: record every word drawn, readable in `draws` after each reset and step.
+        env, layout, checks: what other runners of the same package have already, so that a crowd makes them once.
     """
 
     def __init__(
@@ -58,10 +52,12 @@ class ReferenceRunner:
         ledger: bool = False,
         env: ReferenceEnv | None = None,
         layout: Layout | None = None,
+        checks: Checks | None = None,
     ) -> None:
         self.schema = package.schema
         self.env: ReferenceEnv = package.reference() if env is None else env
         self.layout = layout or draw_layout(self.schema)
+        self.checks = checks or Checks(self.schema)
         self.params = params_type(self.schema)(**params_values(self.schema, params))
         self.max_episode_steps = max_episode_steps
         self.override: Mapping[str, Any] | None = None
@@ -94,7 +90,7 @@ class ReferenceRunner:
         self.key = episode_key(self.seed, self.episode)
         self.t, self.returns, self.ended = 0, 0.0, False
         draw = self._draw("reset")
-        self.state = canonical_state(self.schema, self.env.reset(self._context(draw)))
+        self.state = self.checks.state(self.env.reset(self._context(draw)))
         self.used |= draw.used
         return self.observe()
 
@@ -125,8 +121,8 @@ class ReferenceRunner:
         draw = self._draw("step")
         outcome = self.env.step(self.state, action, self._context(draw))
         self.used |= draw.used
-        self.state = canonical_state(self.schema, outcome.state)
-        reward = canonical(self.schema.reward, outcome.reward)
+        self.state = self.checks.state(outcome.state)
+        reward = self.checks.reward(outcome.reward)
         self.t += 1
         terminated = _flag("terminated", outcome.terminated)
         truncated = _flag("truncated", outcome.truncated)
@@ -138,19 +134,19 @@ class ReferenceRunner:
 
     def observe(self) -> Any:
         """The observation of the present state."""
-        return canonical_group(self.schema.observation, self.env.observe(self.state, self._context()))
+        return self.checks.observation(self.env.observe(self.state, self._context()))
 
     def info(self) -> dict[str, Any]:
         """The task metrics of the present state."""
         if not self.schema.info.fields:
             return {}
-        return canonical_group(self.schema.info, self.env.info(self.state, self._context()))
+        return self.checks.info(self.env.info(self.state, self._context()))
 
     def action_mask(self) -> Any:
         """The action mask of the present state, or None when the schema declares none."""
-        if self.schema.action_mask is None:
+        if self.checks.action_mask is None:
             return None
-        return canonical(self.schema.action_mask, self.env.action_mask(self.state, self._context()))
+        return self.checks.action_mask(self.env.action_mask(self.state, self._context()))
 
     def broken_invariants(self) -> list[Any]:
         """The invariants that the present state breaks."""
@@ -163,6 +159,8 @@ def _plain(value: Any) -> Any:
 
 
 def _flag(name: str, value: Any) -> bool:
+    if value is True or value is False:
+        return value
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return bool(value)
     raise TwinError(

@@ -7,6 +7,8 @@ checks compare frames.
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -18,15 +20,18 @@ from simulacrum.contract.fields import Field, Group
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.boundary import EngineState
+from simulacrum.engine.draws import draw_layout
 from simulacrum.engine.params import row_params
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
 from simulacrum.engine.vector import SimulacrumVectorEnv
+from simulacrum.twin.checks import Checks
 
 # A NumPy array `[N, ...]`. NumPy's stubs type its methods only in part, and what they leave open would have to be
 # waved through at every use.
 Array: TypeAlias = Any
 Frame = dict[str, Array]
+Columns = dict[str, list[Any]]  # a frame in the making: a list of N values per field
 
 # What the engine adds beside the schema's groups: name -> dtype.
 CLOCK = {
@@ -159,14 +164,18 @@ class ReferenceSide:
         self.schema = package.schema
         self.rows = list(rows)
         self.mode = mode
-        env = package.reference()  # one object serves all rows: twins hold no state of their own
+        # One of each serves all rows: twins hold no state of their own.
+        env, layout, checks = package.reference(), draw_layout(self.schema), Checks(self.schema)
         self.runners = [
             ReferenceRunner(
-                package, params=None if params is None else params[i], max_episode_steps=limit, env=env
+                package, params=None if params is None else params[i], max_episode_steps=limit, env=env,
+                layout=layout, checks=checks,
             )
             for i in range(len(self.rows))
         ]
         self.fields = frame_fields(self.schema, final=mode == AutoresetMode.SAME_STEP)
+        self._zeros = {name: np.zeros(field.shape, field.dtype).tolist() for name, field in self.fields.items()}
+        self.seconds = 0.0  # spent in here so far
 
     @classmethod
     def beside(cls, env: SimulacrumVectorEnv, rows: Sequence[int] | None = None) -> ReferenceSide:
@@ -177,19 +186,19 @@ class ReferenceSide:
 
     def reset(self, seeds: Sequence[int | None]) -> Frame:
         """The frame after a reset; `seeds[i]` belongs to `rows[i]`."""
-        frame = self._empty()
+        began, frame = time.perf_counter(), self._empty()
         for i, (runner, seed) in enumerate(zip(self.runners, seeds, strict=True)):
             self._show(frame, i, runner, runner.reset(seed))
-        return frame
+        return self._arrays(frame, began)
 
     def step(self, actions: Any) -> Frame:
         """The frame after a step. `actions` are the chosen rows' actions, `[len(rows), ...]` (or a dict)."""
-        frame = self._empty()
-        for i, runner in enumerate(self.runners):
+        began, frame = time.perf_counter(), self._empty()
+        for i, (runner, action) in enumerate(zip(self.runners, row_actions(self.schema, actions), strict=True)):
             if self.mode == AutoresetMode.NEXT_STEP and runner.ended:
                 self._show(frame, i, runner, runner.reset())
                 continue
-            out = runner.step(row_action(self.schema, actions, i))
+            out = runner.step(action)
             frame["reward"][i] = out.reward
             frame["terminated"][i], frame["truncated"][i] = out.terminated, out.truncated
             if self.mode == AutoresetMode.SAME_STEP and runner.ended:
@@ -198,23 +207,23 @@ class ReferenceSide:
             else:
                 self._put(frame, "observation", self.schema.observation, i, out.observation)
                 self._show(frame, i, runner, None, clock=self.mode != AutoresetMode.SAME_STEP, info=out.info)
-        return frame
+        return self._arrays(frame, began)
 
     def restart(self, rows: Sequence[bool], seeds: Sequence[int | None]) -> Frame:
         """The frame after a reset by hand of the rows that are true; `seeds[i]` belongs to `self.rows[i]`."""
-        frame = self._empty()
+        began, frame = time.perf_counter(), self._empty()
         for i, runner in enumerate(self.runners):
             self._show(frame, i, runner, runner.reset(seeds[i]) if rows[i] else runner.observe())
-        return frame
+        return self._arrays(frame, began)
 
-    def _finish(self, frame: Frame, i: int, runner: ReferenceRunner, out: Any) -> None:
+    def _finish(self, frame: Columns, i: int, runner: ReferenceRunner, out: Any) -> None:
         frame["episode_return"][i], frame["episode_length"][i] = runner.returns, runner.t
         self._put(frame, "final_obs", self.schema.observation, i, out.observation)
         for name, value in out.info.items():
             frame[f"final_info.{name}"][i] = value
 
     def _show(
-        self, frame: Frame, i: int, runner: ReferenceRunner, observation: Any, *, clock: bool = True, info: Any = None
+        self, frame: Columns, i: int, runner: ReferenceRunner, observation: Any, *, clock: bool = True, info: Any = None
     ) -> None:
         for name, value in zip(runner.state._fields, runner.state, strict=True):
             frame[f"state.{name}"][i] = value
@@ -228,16 +237,36 @@ class ReferenceSide:
         if self.schema.action_mask is not None:
             frame["action_mask"][i] = runner.action_mask()
 
-    def _put(self, frame: Frame, name: str, group: Group, i: int, value: Any) -> None:
+    def _put(self, frame: Columns, name: str, group: Group, i: int, value: Any) -> None:
         if group.single:
             frame[name][i] = value
         else:
             for key, item in value.items():
                 frame[f"{name}.{key}"][i] = item
 
-    def _empty(self) -> Frame:
-        count = len(self.rows)
-        return {name: np.zeros((count, *field.shape), dtype=field.dtype) for name, field in self.fields.items()}
+    def _empty(self) -> Columns:
+        """Zeros, as a list per field: writing into an array one row at a time takes longer than the step itself."""
+        return {name: [zero] * len(self.rows) for name, zero in self._zeros.items()}
+
+    def _arrays(self, columns: Columns, began: float) -> Frame:
+        frame: Frame = {}
+        for name, field in self.fields.items():
+            values: Any = columns[name]
+            for _ in field.shape:
+                values = itertools.chain.from_iterable(values)
+            # fromiter asks each item for its number; np.array would first ask what kind of thing a Float32 is.
+            flat = np.fromiter(values, dtype=field.dtype, count=len(self.rows) * field.size)
+            frame[name] = flat.reshape(len(self.rows), *field.shape)
+        self.seconds += time.perf_counter() - began
+        return frame
+
+
+def row_actions(schema: Schema, actions: Any) -> list[Any]:
+    """All rows of a batch of actions as references take them."""
+    if schema.action.single and not schema.action.leaf.shape and not schema.action.leaf.is_float:
+        return actions.tolist()
+    (first, *_) = [actions] if schema.action.single else actions.values()
+    return [row_action(schema, actions, row) for row in range(len(first))]
 
 
 def row_action(schema: Schema, actions: Any, row: int) -> Any:

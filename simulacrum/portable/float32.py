@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 from simulacrum.portable.bits import bits32, round32, round32_integer
 
+EXACT = 1 << 24  # integers up to here are float32s as they are
+
 _new = float.__new__
 _add, _sub, _mul = float.__add__, float.__sub__, float.__mul__
 
@@ -32,6 +34,8 @@ class Float32(float):
 
     def __new__(cls, value: Any = 0.0) -> Float32:
         """Round `value` (int, float, str as for `float`) to the nearest float32."""
+        if type(value) is int and -EXACT <= value <= EXACT:
+            return _new(cls, value)
         if isinstance(value, int):
             return _new(cls, round32_integer(value))
         return _new(cls, round32(float(value)))
@@ -176,6 +180,8 @@ def shortest32(value: float) -> str:
 
 def _operand(value: Any) -> Any:
     """The other side of an operation as a float32 value, or NotImplemented for what is not a real number."""
+    if type(value) is int and -EXACT <= value <= EXACT:
+        return float(value)
     if isinstance(value, int):
         return round32_integer(value)
     if isinstance(value, float):
@@ -188,11 +194,12 @@ def _operand(value: Any) -> Any:
 
 def _divide(dividend: float, divisor: float) -> float:
     """IEEE division: where Python raises, the infinity or NaN that torch gives."""
-    if divisor == 0.0:
+    try:
+        return float.__truediv__(dividend, divisor)
+    except ZeroDivisionError:
         if dividend == 0.0 or dividend != dividend:
             return math.nan
         return math.copysign(math.inf, dividend) * math.copysign(1.0, divisor)
-    return float.__truediv__(dividend, divisor)
 
 
 def _no_operator(operator: str, instead: str) -> TypeError:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from simulacrum.errors import DrawError
 from simulacrum.portable.bits import round32, round32_integer
+from simulacrum.portable.float32 import Float32
 from simulacrum.rng.layout import Slot
 
 # From here up u * x < x holds for every u < 1 after rounding; among the subnormal numbers below it need not.
@@ -38,6 +39,8 @@ class Span(NamedTuple):
 
 def rounded(value: Any, slot: Slot, name: str) -> float:
     """`value` as a float of the slot's dtype, rounded once. Raises DrawError for what is no finite number."""
+    if type(value) is Float32 and slot.dtype == "float32" and -math.inf < float(value) < math.inf:
+        return float(value)
     plain: Any = value.item() if hasattr(value, "item") else value  # NumPy scalars
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
         raise _bad(slot, f"{name} is not a number", "an int or a float", repr(value))

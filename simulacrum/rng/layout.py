@@ -25,6 +25,8 @@ WORDS: Mapping[str, Mapping[str, int]] = {
     "permutation": {"int32": 1},
 }
 
+_RESULTS = {"bernoulli": "bool", "choice": "int32"}  # where it is not the declared dtype
+
 # The second word of the counter says what a block is for. Step blocks count up from 0, reset blocks from
 # 2**31; the constant below ("EPIS" in ASCII) marks the block that makes a key of a seed and an episode.
 RESET_BLOCKS = 0x80000000
@@ -77,7 +79,7 @@ class Slot:
     @property
     def result(self) -> str:
         """The dtype of the values drawn: bool for bernoulli, int32 for choice, else the declared one."""
-        return {"bernoulli": "bool", "choice": "int32"}.get(self.distribution, self.dtype)
+        return _RESULTS.get(self.distribution, self.dtype)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -23,15 +24,20 @@ def threefry2x32(key: Pair, counter: Pair, rounds: int = ROUNDS) -> Pair:
     """The two words of one block, by Threefry-2x32 (Salmon, Moraes, Dror, Shaw 2011). Ints 0..2**32-1."""
     schedule = (key[0], key[1], key[0] ^ key[1] ^ PARITY)
     x0, x1 = (counter[0] + key[0]) & _MASK, (counter[1] + key[1]) & _MASK
-    for number in range(rounds):
-        turn = ROTATIONS[number % 8]
+    for left, right, turn in _rounds(ROTATIONS, rounds):
         x0 = (x0 + x1) & _MASK
-        x1 = ((x1 << turn | x1 >> 32 - turn) & _MASK) ^ x0
-        if number % 4 == 3:
-            turn = number // 4 + 1
+        x1 = (x1 << left & _MASK | x1 >> right) ^ x0
+        if turn:
             x0 = (x0 + schedule[turn % 3]) & _MASK
             x1 = (x1 + schedule[(turn + 1) % 3] + turn) & _MASK
     return x0, x1
+
+
+@functools.cache
+def _rounds(rotations: tuple[int, ...], count: int) -> tuple[tuple[int, int, int], ...]:
+    """Of each round: how far it rotates to the left and to the right, and the number of the key's turn after it, or 0."""
+    turns = (rotations[number % 8] for number in range(count))
+    return tuple((turn, 32 - turn, 0 if (n + 1) % 4 else (n + 1) // 4) for n, turn in enumerate(turns))
 
 
 def split_seed(seed: int) -> Pair:
@@ -141,30 +147,34 @@ class ScalarDraw:
 
     def _words(self, slot: Slot, index: int | None, start: int, count: int) -> tuple[int, ...]:
         first = self._layout.offset(slot) + start
-        words = tuple(self._word(number) for number in range(first, first + count))
+        words = (self._word(first),) if count == 1 else tuple(map(self._word, range(first, first + count)))
         if self._ledger is not None:
             self._ledger.append((slot.name, index, words))
         return words
 
     def _word(self, number: int) -> int:
         block = number // 2
-        if block not in self._blocks:
+        words = self._blocks.get(block)
+        if words is None:
             shift = RESET_BLOCKS if self._phase == "reset" else 0
-            self._blocks[block] = threefry2x32(self._key, (self._t, block + shift))
-        return self._blocks[block][number % 2]
+            words = self._blocks[block] = threefry2x32(self._key, (self._t, block + shift))
+        return words[number % 2]
 
 
 def check_handle(layout: Layout, phase: str, override: Mapping[str, Any] | None) -> None:
     """Raises DrawError for an unknown phase and for an override of a slot that no phase declares."""
     if phase not in PHASES:
         raise DrawError("unknown phase of draws", expected=PHASES, found=repr(phase), where="a draw handle")
+    if not override:
+        return
     declared = {slot.name for slot in layout.slots}
-    for name in override or ():
+    for name in override:
         if name not in declared:
             raise layout.undeclared(phase, name)
 
 
 def _typed(slot: Slot, value: Any) -> Any:
-    if slot.result == "float32":
-        return Float32(value)
-    return {"float64": float, "bool": bool}.get(slot.result, int)(value)
+    return _TYPES.get(slot.result, int)(value)
+
+
+_TYPES: Mapping[str, Callable[[Any], Any]] = {"float32": Float32, "float64": float, "bool": bool}

@@ -14,18 +14,10 @@ from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulacrum.contract.fields import Field, Group
+from simulacrum.contract.fields import INTEGER_RANGES, Field, Group
 from simulacrum.contract.schema import Schema
 from simulacrum.errors import StateError, TwinError
 from simulacrum.portable.scalar import Float32, round32
-
-_INTEGER_RANGES = {
-    "int8": (-(2**7), 2**7 - 1),
-    "uint8": (0, 2**8 - 1),
-    "int16": (-(2**15), 2**15 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-}
 
 
 @functools.cache
@@ -69,10 +61,6 @@ def _canonical(field: Field, value: Any, shape: tuple[int, ...], index: tuple[in
         if length != shape[0]:
             found = repr(value) if length is None else f"{length} items"
             raise _refuse(field, index, f"a sequence of {shape[0]} items", found)
-        if isinstance(value, tuple) and len(shape) == 1 and field.dtype in ("bool", "int32", "int64"):
-            plain = _plain_tuple(field, value)  # the common case, without a call per item
-            if plain is not None:
-                return plain
         return tuple(_canonical(field, item, shape[1:], (*index, i)) for i, item in enumerate(value))
     return _canonical_scalar(field, value, index)
 
@@ -87,22 +75,12 @@ def _length(value: Any) -> int | None:
         return None
 
 
-def _plain_tuple(field: Field, value: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """`value` itself when all items already are what the field declares, else None (the slow path explains)."""
-    if field.dtype == "bool":
-        return value if all(type(item) is bool for item in value) else None
-    low, high = field.low, field.high
-    if not all(type(item) is int for item in value) or type(low) is not int or type(high) is not int:
-        return None
-    return value if not value or (min(value) >= low and max(value) <= high) else None
-
-
 def _canonical_scalar(field: Field, value: Any, index: tuple[int, ...]) -> Any:
     if field.dtype == "bool":
         if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
             return bool(value)
         raise _refuse(field, index, "a bool", _show(value))
-    if field.dtype in _INTEGER_RANGES:
+    if field.dtype in INTEGER_RANGES:
         return _canonical_integer(field, value, index)
     return _canonical_float(field, value, index)
 
@@ -114,7 +92,7 @@ def _canonical_integer(field: Field, value: Any, index: tuple[int, ...]) -> int:
         plain = operator.index(value)
     except TypeError:
         raise _refuse(field, index, f"an integer ({field.dtype})", _show(value)) from None
-    low, high = _INTEGER_RANGES[field.dtype]
+    low, high = INTEGER_RANGES[field.dtype]
     if not low <= plain <= high:
         raise _refuse(field, index, f"a value of {field.dtype}, {low} to {high}", str(plain))
     _check_bounds(field, plain, index)
@@ -144,12 +122,13 @@ def _canonical_float(field: Field, value: Any, index: tuple[int, ...]) -> float:
 
 def _check_bounds(field: Field, value: Any, index: tuple[int, ...]) -> None:
     """`value` is of the field's dtype, and so are the field's bounds already."""
-    low, high = _bound(field.low, index), _bound(field.high, index)
+    low, high = bound_at(field.low, index), bound_at(field.high, index)
     if (low is not None and value < low) or (high is not None and value > high):
         raise _refuse(field, index, f"a value in [{low}, {high}]", _show(value))
 
 
-def _bound(bound: Any, index: tuple[int, ...]) -> Any:
+def bound_at(bound: Any, index: tuple[int, ...]) -> Any:
+    """The bound of one element."""
     for i in index:
         if not isinstance(bound, tuple):
             return bound
