@@ -17,6 +17,7 @@ import typer.main
 
 from simulacrum.cli import terminal
 from simulacrum.cli.bench import bench
+from simulacrum.cli.build_wasm import build_wasm
 from simulacrum.cli.doctor import doctor
 from simulacrum.cli.listing import list_
 from simulacrum.cli.new import new
@@ -74,6 +75,7 @@ app.command()(replay)
 app.command()(render)
 app.command("export-pack")(export_pack)
 app.command()(bench)
+app.command("build-wasm")(build_wasm)
 
 
 def _show_version(wanted: bool) -> None:

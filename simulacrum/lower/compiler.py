@@ -40,6 +40,11 @@ def find_compiler() -> Compiler | None:
             return None
         said = subprocess.run([*chosen, "--version"], capture_output=True, text=True, check=False).stdout
         return Compiler(tuple(chosen), (said.splitlines() or [chosen[0]])[0])
+    return zig_compiler()
+
+
+def zig_compiler() -> Compiler | None:
+    """The clang of the `ziglang` package, or None."""
     if importlib.util.find_spec("ziglang") is None:
         return None
     version = importlib.metadata.version("ziglang")

@@ -24,7 +24,8 @@ PRELUDE = (
 #include <stddef.h>
 #include <stdbool.h>
 
-#if defined(__clang__)
+#if defined(LOOP_OVER_ROWS) /* a flag of the compiler says how */
+#elif defined(__clang__)
 #define LOOP_OVER_ROWS _Pragma("clang loop vectorize(assume_safety) vectorize_width(16) interleave(disable)")
 #else
 #define LOOP_OVER_ROWS _Pragma("GCC ivdep")
@@ -138,7 +139,7 @@ class _Writer:
         self.lines.append("  }")
 
     def _row(self, indent: str) -> None:
-        for array in _arrays(self.kernel.body.root):
+        for array in arrays_of(self.kernel.body.root):
             self.lines.append(f"{indent}{C_MEMORY[array.dtype]} {array.name}[{array.size}];")
         self._statements(self.kernel.body.root, indent)
 
@@ -205,12 +206,12 @@ def _is_turned(port: Port) -> bool:
     return port.layout == "rows" and port.dtype.itemsize == 4 and port.size >= NARROWEST
 
 
-def _arrays(block: Block) -> list[Array]:
+def arrays_of(block: Block) -> list[Array]:
     """The arrays of a row, those that loops fill too."""
     seen: dict[Array, None] = {}
     for one in block.statements:
         if isinstance(one, Put) and isinstance(one.target, Array):
             seen[one.target] = None
         elif isinstance(one, Loop):
-            seen.update(dict.fromkeys(_arrays(one.body)))
+            seen.update(dict.fromkeys(arrays_of(one.body)))
     return list(seen)

@@ -14,7 +14,7 @@ from simulacrum.cli import app, main
 from simulacrum.cli.terminal import FAULT, INTERRUPTED, PIPE_CLOSED
 from simulacrum.errors import GateError, UsageError
 
-COMMANDS = ("new", "list", "validate", "doctor", "record", "replay", "render", "export-pack", "bench")
+COMMANDS = ("new", "list", "validate", "doctor", "record", "replay", "render", "export-pack", "bench", "build-wasm")
 
 
 def test_help_names_every_command(cli):

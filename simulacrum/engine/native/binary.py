@@ -11,7 +11,7 @@ import hashlib
 import json
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import torch
 from simulacrum.engine.native.graphs import functions
 from simulacrum.errors import CompileError
 from simulacrum.lower.compiler import ENDINGS, compile_library, find_compiler, processor
-from simulacrum.lower.library import TILE, make_library
+from simulacrum.lower.library import TILE, Function, Library, make_library
 from simulacrum.lower.program import Port
 
 FORMAT = 1
@@ -82,14 +82,32 @@ def build(core: Any, folder: Path | None = None) -> Binary:
     """
     captured = functions(core)
     library = make_library(captured)
-    memory = library.memory
     about = {
         "format": FORMAT,
-        "env": core.schema.id,
         "processor": processor(),
         "compiler": getattr(find_compiler(), "title", None),
-        "tile": TILE,
         "split": library.split,
+        **described(core, captured, library),
+    }
+    kept = None if folder is not None else tempfile.TemporaryDirectory(prefix="simulacrum-native-")
+    place = Path(kept.name) if kept is not None else folder
+    assert place is not None
+    import platform
+
+    target = place / f"native{ENDINGS.get(platform.system(), '.so')}"
+    compile_library(f"{library.text}\n{said(about)}", target)
+    made = load(target)
+    if kept is not None:
+        weakref.finalize(made, kept.cleanup)
+    return made
+
+
+def described(core: Any, captured: Sequence[Function], library: Library) -> dict[str, Any]:
+    """What whoever calls the functions of a library has to know, as JSON values: where each tensor lies, what is shown."""
+    memory = library.memory
+    return {
+        "env": core.schema.id,
+        "tile": TILE,
         "shown": {
             one.name: [port.name for port in one.outputs if port is not None and port.name.startswith("out.")]
             for one in captured
@@ -106,20 +124,9 @@ def build(core: Any, folder: Path | None = None) -> Binary:
             for port in (*memory.starts, *memory.numbers)
         ],
     }
-    kept = None if folder is not None else tempfile.TemporaryDirectory(prefix="simulacrum-native-")
-    place = Path(kept.name) if kept is not None else folder
-    assert place is not None
-    import platform
-
-    target = place / f"native{ENDINGS.get(platform.system(), '.so')}"
-    compile_library(f"{library.text}\n{_said(about)}", target)
-    made = load(target)
-    if kept is not None:
-        weakref.finalize(made, kept.cleanup)
-    return made
 
 
-def _said(about: Mapping[str, Any]) -> str:
+def said(about: Mapping[str, Any]) -> str:
     """The C text of the JSON that a library says of itself."""
     text = json.dumps(about, sort_keys=True)
     quoted = json.dumps(text)  # a C string literal is quoted as a JSON string of ASCII is
