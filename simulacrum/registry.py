@@ -110,20 +110,19 @@ def make_vector(package: EnvPackage | str | Path, num_envs: int = 1, **kwargs: A
 def _fastest_validated(package: EnvPackage, device: torch.device, params: Any) -> str:
     """The form that is built when none is named: the native one on the CPU, or what was validated in its place.
 
-    A package whose native form could not be built says so once. Where the gate is closed for every form, the one that
-    comes nearest is returned, so that the gate says what is missing and which command mends it.
+    A package whose native form could not be built says so once. Where the gate is closed for a form that was validated, or
+    for all, that form is returned, so that the gate says what is missing and which command mends it.
     """
     from simulacrum.attest.gate import gate_state, wanted_configuration
     from simulacrum.engine.forms import CompilerWarning
 
     forms = ("native", "inductor", "eager") if device.type == "cpu" else ("inductor", "eager")
-    nearest = None
     for form in forms:
         state = gate_state(package, wanted_configuration(device=device, compile=form, params=params))
         known = () if state.report is None else state.report.configurations
         if not state.fresh:
             if any(one.compile == form and one.outcome == "passed" for one in known):
-                nearest = nearest or form
+                return form  # validated once, and its file is damaged, say: slower without a word would be no answer
             continue
         reasons = [str(one.details["reason"]) for one in known if one.compile == "native" and "reason" in one.details]
         if form != "native" and reasons:
@@ -134,7 +133,7 @@ def _fastest_validated(package: EnvPackage, device: torch.device, params: Any) -
                 stacklevel=4,
             )
         return form
-    return nearest or forms[0]
+    return forms[0]
 
 
 def _use(package: EnvPackage, binary: Certified) -> None:

@@ -23,6 +23,8 @@ from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.attest.report import CheckResult, Configuration, Report, write_report
 from simulacrum.contract.digest import compute_digest
 from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.engine.boundary import core_of
+from simulacrum.engine.forms import CompilerWarning
 from simulacrum.engine.single import SimulacrumEnv
 from simulacrum.engine.vector import SimulacrumVectorEnv
 from simulacrum.errors import DeviceError, GateError, PackageError, SchemaError, UnknownEnvError, UsageError
@@ -50,7 +52,7 @@ def package(tmp_path: Path) -> EnvPackage:
     return load_package(folder)
 
 
-def pass_the_gate(package: EnvPackage, *configurations: Configuration) -> Path:
+def pass_the_gate(package: EnvPackage, *configurations: Configuration, binary: Any = None) -> Path:
     """Write the report that a passing full run would have written, with the true digest."""
     digest = compute_digest(package)
     ranges = {name: (param.field.low, param.field.high) for name, param in package.schema.params.items()}
@@ -66,7 +68,7 @@ def pass_the_gate(package: EnvPackage, *configurations: Configuration) -> Path:
         checks={name: CheckResult("passed") for name in CHECK_NAMES},
         configurations=configurations or (Configuration(params=ranges),),
     )
-    return write_report(package, report)
+    return write_report(package, report, binary)
 
 
 @pytest.fixture
@@ -310,6 +312,57 @@ def test_what_is_built_must_be_what_was_validated(package: EnvPackage) -> None:
     if not torch.cuda.is_available():
         with pytest.raises(DeviceError):
             gym.make_vec(MINE, num_envs=2, device="cuda")
+
+
+@pytest.fixture
+def native(package: EnvPackage) -> Path:
+    """The copy of toywalk with a report that names its native form; the file of it."""
+    core = core_of(package, package.schema.max_episode_steps)
+    binary = core.native()
+    core.kept.clear()  # as in another process, which has built nothing
+    ranges = {name: (param.field.low, param.field.high) for name, param in package.schema.params.items()}
+    both = [Configuration(compile=form, params=ranges) for form in ("eager", "native")]
+    path = pass_the_gate(package, *both, binary=binary)
+    return next(path.parent.glob("native-*"))
+
+
+def test_the_validated_library_is_loaded_and_nothing_is_built(
+    package: EnvPackage, native: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from simulacrum.engine.native import binary
+
+    def forbidden(*_: Any) -> Any:
+        raise AssertionError("make_vec builds nothing")
+
+    monkeypatch.setattr(binary, "make_library", forbidden)
+    monkeypatch.setattr(binary, "functions", forbidden)
+    env = make_vector(package, 5)
+    assert env.form == "native"
+    assert env.core.native().path == native
+    env.reset(seed=0)
+    env.step(torch.zeros(5, dtype=torch.int64))
+    assert pickle.loads(pickle.dumps(env)).form == "native"
+    assert make_vector(package, 5, compile=False).form == "eager"
+
+
+def test_a_damaged_library_is_refused(package: EnvPackage, native: Path) -> None:
+    data = bytearray(native.read_bytes())
+    data[len(data) // 2] ^= 1
+    native.write_bytes(bytes(data))
+    for asked in ({}, {"compile": "native"}):
+        with pytest.raises(GateError, match="not the file that was validated"):
+            make_vector(package, 5, **asked)
+    assert make_vector(package, 5, compile=False).form == "eager"  # which was validated as well
+
+
+def test_what_could_not_be_lowered_is_said_once(package: EnvPackage) -> None:
+    ranges = {name: (param.field.low, param.field.high) for name, param in package.schema.params.items()}
+    failed = Configuration(compile="native", outcome="failed", details={"reason": "sum: a float sum (fast.py:3)"})
+    pass_the_gate(package, Configuration(params=ranges), failed)
+    with pytest.warns(CompilerWarning, match=r"no native form, so the eager form.*a float sum") as caught:
+        env = make_vector(package, 2)
+    assert env.form == "eager"
+    assert len(caught) == 1
 
 
 def test_without_a_compiler_the_eager_form_is_asked_about(

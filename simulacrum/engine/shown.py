@@ -66,17 +66,19 @@ class Assembly:
         paths = [tuple(name.split(".")[1:]) for name in names]
         self.observation = self._part(paths, "observation")
         self.first = [paths.index((key,)) if (key,) in paths else None for key in ("reward", "terminated", "truncated")]
-        self.empty = ["final_info"] if ("info", "_final_info") in paths else []  # an info without fields has no tensors
-        self.flat: list[tuple[str, int]] = []
-        self.nested: dict[str, list[tuple[str, int]]] = {}
+        self.places: dict[str, int | list[tuple[str, int]]] = {}  # of an info, in the order of the names
         for number, path in enumerate(paths):
             if path[0] != "info" or path[1] in leave_out:
                 continue
+            if path[1] == "_final_info" and "final_info" not in leave_out:
+                self.places.setdefault("final_info", [])  # an info without fields has no tensors
             if len(path) == 2:
-                self.flat.append((path[1], number))
+                self.places[path[1]] = number
             else:
-                self.nested.setdefault(path[1], []).append((path[2], number))
-        self.empty = [key for key in self.empty if key not in self.nested and key not in leave_out]
+                parts = self.places.setdefault(path[1], [])
+                assert isinstance(parts, list), "a key is a tensor or a dict of them"
+                parts.append((path[2], number))
+        self.nested = [key for key, where in self.places.items() if isinstance(where, list)]
 
     def _part(self, paths: Sequence[tuple[str, ...]], key: str) -> int | list[tuple[str, int]]:
         if (key,) in paths:
@@ -86,11 +88,10 @@ class Assembly:
     def start(self, tensors: Sequence[torch.Tensor]) -> tuple[Any, dict[str, Any]]:
         """(observation, info)."""
         where = self.observation
-        info: dict[str, Any] = {key: tensors[number] for key, number in self.flat}
-        for key, parts in self.nested.items():
-            info[key] = {part: tensors[number] for part, number in parts}
-        for key in self.empty:
-            info[key] = {}
+        info: dict[str, Any] = {
+            key: tensors[place] if type(place) is int else {part: tensors[number] for part, number in place}
+            for key, place in self.places.items()
+        }
         if isinstance(where, int):
             return tensors[where], info
         return {key: tensors[number] for key, number in where}, info

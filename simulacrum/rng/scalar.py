@@ -35,7 +35,7 @@ def threefry2x32(key: Pair, counter: Pair, rounds: int = ROUNDS) -> Pair:
 
 @functools.cache
 def _rounds(rotations: tuple[int, ...], count: int) -> tuple[tuple[int, int, int], ...]:
-    """Of each round: how far it rotates to the left and to the right, and the number of the key's turn after it, or 0."""
+    """Of each round: how far it rotates left and right, and the number of the turn of the key after it, or 0."""
     turns = (rotations[number % 8] for number in range(count))
     return tuple((turn, 32 - turn, 0 if (n + 1) % 4 else (n + 1) // 4) for n, turn in enumerate(turns))
 

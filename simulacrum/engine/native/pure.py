@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -20,14 +21,14 @@ def pure_step(core: Any, mode: AutoresetMode, es: EngineState, action: Any, para
     illegal = sanitize(core.schema.action, action)[1] & ~es.ended
     given = list(action.values()) if isinstance(action, dict) else [action]
     tensors = dict(zip(batch.shown(), batch.step_unchecked([one.contiguous() for one in given]), strict=True))
-    return batch.state(), _step_out(tensors, mode, illegal)
+    return batch.state(), _step_out(tensors, core.schema.info.fields, mode, illegal)
 
 
-def _step_out(tensors: dict[str, torch.Tensor], mode: AutoresetMode, illegal: torch.Tensor) -> StepOut:
+def _step_out(
+    tensors: dict[str, torch.Tensor], fields: Iterable[str], mode: AutoresetMode, illegal: torch.Tensor
+) -> StepOut:
     same = mode == AutoresetMode.SAME_STEP
-    info = _group(tensors, "out.info")
-    for key in ("episode", "_episode", "final_obs", "_final_obs", "final_info", "_final_info", "autoreset", "action_mask"):
-        info.pop(key, None)
+    info = {key: tensors[f"out.info.{key}"] for key in fields}
     return StepOut(
         observation=_group(tensors, "out.observation"),
         reward=tensors["out.reward"],
