@@ -13,6 +13,7 @@ def findings(facts: Mapping[str, Any], environments: Sequence[Listed]) -> list[F
     """Everything worth saying, problems first, then what is slow, then notes."""
     found = [
         *_libraries(facts["versions"], facts["torch"]),
+        *_native(facts["native"]),
         *_compiler(facts["compiler"]),
         *_threads(facts["torch"], facts["machine"]),
         *_folders(facts["folders"]),
@@ -40,11 +41,24 @@ def _libraries(versions: Mapping[str, str | None], torch: Mapping[str, Any]) -> 
         )  # fmt: skip
 
 
+def _native(native: Mapping[str, Any]) -> Iterator[Finding]:
+    if native["compiler"] is None and native["chosen"]:
+        yield Finding(
+            "problem", "native form", f"SIMULACRUM_CC names {native['chosen']!r}, which is not there",
+            "name another C compiler in it, or unset it: the package ziglang brings one",
+        )  # fmt: skip
+    elif native["compiler"] is None:
+        yield Finding(
+            "slow", "native form", "the package ziglang is not installed, so steps cannot be compiled to one loop: the "
+            "same bits, many times slower", "pip install ziglang, then validate again",
+        )  # fmt: skip
+
+
 def _compiler(compiler: Mapping[str, Any]) -> Iterator[Finding]:
     if compiler["path"] is None:
         yield Finding(
-            "slow", "compiler", "no C++ compiler was found ($CXX, g++, clang++, c++), so every step runs eagerly: the "
-            "same bits, several times slower", "install one (Debian, Ubuntu: apt install g++), then validate again",
+            "note", "compiler", "no C++ compiler was found ($CXX, g++, clang++, c++); only --compile inductor needs one",
+            "install one (Debian, Ubuntu: apt install g++) if you want that form",
         )  # fmt: skip
     elif compiler["version"] is None:
         yield Finding(
@@ -89,11 +103,6 @@ def _folders(folders: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
             "problem", "compiled code", f"{compiled['path']} is mounted noexec, so compiled steps cannot be loaded",
             "name a folder elsewhere in the variable TORCHINDUCTOR_CACHE_DIR",
         )  # fmt: skip
-    elif not compiled["exists"]:
-        yield Finding(
-            "slow", "compiled code", "nothing was compiled yet: the first compiled step of each environment takes "
-            "some 10 to 60 seconds, later processes find it in the cache", "nothing; wait the first time",
-        )  # fmt: skip
     if not state["writable"]:
         yield Finding(
             "note", "state", f"{state['path']} cannot be written; partial runs and read-only installs report there",
@@ -110,8 +119,13 @@ def _environments(environments: Sequence[Listed]) -> Iterator[Finding]:
         elif one.gate != "fresh":
             text = f"its gate is closed ({one.gate.replace('_', ' ')}): {'; '.join(one.why[:2])}"
             yield Finding("note", one.name, text, one.next_command)
-        elif not any(title.startswith("inductor") for title in one.validated):
+        elif one.unbuilt is not None:
             yield Finding(
-                "slow", one.name, "validated for the eager form only, so make_vec refuses the compiled one",
-                f"{one.next_command} --compile inductor",
+                "slow", one.name, f"it has no native form, so make_vec builds a slower one: {one.unbuilt}",
+                f"mend that line, then {one.next_command}",
+            )  # fmt: skip
+        elif not any(title.startswith("native") for title in one.validated):
+            yield Finding(
+                "slow", one.name, f"validated for {', '.join(one.validated)}, so make_vec builds no native form",
+                one.next_command,
             )  # fmt: skip

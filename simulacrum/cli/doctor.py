@@ -28,7 +28,7 @@ def doctor(
 
     Exit codes: 0 no problem was found (what is slow is no problem), 1 there is one.
 
-    --json prints one document with version, healthy, versions, machine, compiler, torch, folders, environments (as
+    --json prints one document with version, healthy, versions, machine, native, compiler, torch, folders, environments (as
     `list` has them) and findings, each of these with its level (problem, slow or note), topic, text and mend.
     """
     from simulacrum.cli import health
@@ -39,6 +39,7 @@ def doctor(
     terminal.use_json(json)
     facts: dict[str, Any] = {"versions": health.versions(), "machine": health.machine(), "torch": health.torch_facts()}
     # Without torch there is nothing to compile; its own finding says so.
+    facts["native"] = health.native()
     facts["compiler"] = health.compiler() if not facts["torch"]["error"] else _no_compiler()
     facts["folders"] = health.folders()
     environments = [listed(package) for package in find_packages(*(paths or ()))]
@@ -67,7 +68,8 @@ def _show(console: Console, facts: dict[str, Any], environments: list[Listed], f
         ("devices", ", ".join(torch["devices"]) or "none"),
         ("kernels", str(torch.get("cpu_capability", "unknown"))),
         ("threads", f"{torch.get('threads', 'unknown')} of torch; {variables}"),
-        ("compiler", _compiler(facts["compiler"])),
+        ("native form", f"{facts['native']['compiler'] or 'no compiler'}, for {facts['native']['processor']}"),
+        ("inductor form", _compiler(facts["compiler"])),
     ]
     rows += [(name, f"{folder['path']}{'' if folder['exists'] else ' (not there yet)'}")
              for name, folder in facts["folders"].items()]  # fmt: skip

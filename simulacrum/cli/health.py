@@ -62,6 +62,18 @@ def machine() -> dict[str, Any]:
     }
 
 
+def native() -> dict[str, Any]:
+    """What builds the native form, and for which processor; "compiler" is None where nothing does."""
+    from simulacrum.lower.compiler import CHOICE, find_compiler, processor
+
+    found = find_compiler()
+    return {
+        "compiler": None if found is None else found.title,
+        "processor": processor(),
+        "chosen": os.environ.get(CHOICE),
+    }
+
+
 def compiler() -> dict[str, Any]:
     """The C++ compiler that torch.compile would call, and the headers that it needs. Imports torch."""
     from simulacrum.engine.forms import cpp_compiler

@@ -21,7 +21,10 @@ STYLES = {"fresh": "green", "failing": "bold red", "damaged": "bold red", "broke
 
 @dataclass(frozen=True)
 class Listed:
-    """One environment. `gate` is the gate's status, or "broken"; `validated` names the configurations it opens for."""
+    """One environment. `gate` is the gate's status, or "broken"; `validated` names the configurations it opens for.
+
+    `unbuilt` says why it has no native form, where a full run found that it cannot have one.
+    """
 
     id: str
     name: str
@@ -31,6 +34,7 @@ class Listed:
     folder: str | None
     origin: str
     next_command: str
+    unbuilt: str | None = None
 
 
 def list_(
@@ -88,6 +92,7 @@ def listed(package: EnvPackage | BrokenPackage) -> Listed:
         folder=folder,
         origin=package.origin,
         next_command=f"simulacrum validate {terminal.spoken(package)}",
+        unbuilt=next((str(one.details["reason"]) for one in configurations if "reason" in one.details), None),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,12 +18,13 @@ def sound():
         "versions": {"torch": "2", **dict.fromkeys(EXTRAS, "1")},
         "machine": {"cores": 4, "load": 0.1},
         "torch": {"error": None, "devices": ["cpu"], "cpu_capability": "AVX2", "threads": 1, "variables": {}},
+        "native": {"compiler": "clang of ziglang 1", "processor": "one", "chosen": None},
         "compiler": {"path": "/usr/bin/g++", "version": "g++ 12", "python_headers": True, "include": "/i"},
         "folders": {"compiled code": dict(folder), "state": dict(folder)},
     }
 
 
-def env(gate="fresh", validated=("eager on cpu", "inductor on cpu")):
+def env(gate="fresh", validated=("eager on cpu", "native on cpu")):
     return Listed("lab/x-v0", "x", gate, ["because"], list(validated), "/x", "built-in", "simulacrum validate x")
 
 
@@ -39,7 +41,9 @@ def test_sound_machine_has_no_findings():
         ("torch", {"threads": 9}, "slow", "threads"),
         ("machine", {"load": 7.0}, "note", "load"),
         ("versions", {"pillow": None}, "note", "extras"),
-        ("compiler", {"path": None}, "slow", "compiler"),
+        ("native", {"compiler": None}, "slow", "native form"),
+        ("native", {"compiler": None, "chosen": "mycc"}, "problem", "native form"),
+        ("compiler", {"path": None}, "note", "compiler"),
         ("compiler", {"version": None}, "problem", "compiler"),
         ("compiler", {"python_headers": False}, "problem", "compiler"),
     ],
@@ -57,7 +61,6 @@ def test_finding(part, change, level, topic):
     [
         ("compiled code", {"writable": False}, "problem"),
         ("compiled code", {"executable": False}, "problem"),
-        ("compiled code", {"exists": False}, "slow"),
         ("state", {"writable": False}, "note"),
     ],
 )
@@ -79,7 +82,14 @@ def test_environments(gate, level):
 
 def test_eager_only_report_is_told():
     (found,) = findings(sound(), [env(validated=["eager on cpu"])])
-    assert found.mend == "simulacrum validate x --compile inductor"
+    assert (found.level, found.mend) == ("slow", "simulacrum validate x")
+
+
+def test_why_there_is_no_native_form_is_told():
+    one = env(validated=["eager on cpu", "inductor on cpu"])
+    (found,) = findings(sound(), [replace(one, unbuilt="sum: a float sum (fast.py:3)")])
+    assert found.level == "slow"
+    assert "a float sum (fast.py:3)" in found.text
 
 
 def test_text_and_json_say_the_same(cli, counter):
