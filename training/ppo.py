@@ -45,7 +45,7 @@ class Args:
     checkpoint_every: int = 20  # iterations between checkpoints; the last one is always saved
     device: str = "cpu"  # where environment and network live
     threads: int = 1  # threads of torch; more than the free cores makes everything slower
-    compile: bool = False  # the environment's compiled form instead of the eager one
+    compile: str | None = None  # form of the environment: eager, native, inductor; the fastest validated one by default
     compile_policy: bool = False  # the network through torch.compile as well
 
     total_steps: int = 1_500_000  # environment steps, all rows together
@@ -178,7 +178,7 @@ def main(args: Args) -> dict[str, Any]:
         vectorization_mode="vector_entry_point",
         autoreset_mode="same_step",
         device=args.device,
-        compile="inductor" if args.compile else False,
+        compile=args.compile,
     )
     items = args.items or ITEMS.get(args.env_id, (0, 0))
     agent = Agent(envs.single_observation_space, envs.single_action_space, items, args.width).to(args.device)

@@ -248,7 +248,7 @@ def test_scripted_policies_are_measured_in_the_same_episodes(ppo: ModuleType, to
 
 
 def test_arguments_are_read_from_the_command_line(ppo: ModuleType, script: Script) -> None:
-    words = ["--items", "6", "3", "--resume", "runs/one", "--compile", "--learning-rate", "1e-4"]
+    words = ["--items", "6", "3", "--resume", "runs/one", "--compile", "inductor", "--learning-rate", "1e-4"]
     args = tyro.cli(ppo.Args, args=words)
-    assert (args.items, args.resume, args.compile, args.learning_rate) == ((6, 3), Path("runs/one"), True, 1e-4)
+    assert (args.items, args.resume, args.compile, args.learning_rate) == ((6, 3), Path("runs/one"), "inductor", 1e-4)
     assert tyro.cli(script("sb3_ppo").Args, args=["--num-envs", "8"]).num_envs == 8
