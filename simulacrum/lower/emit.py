@@ -30,6 +30,9 @@ PRELUDE = (
 #else
 #define LOOP_OVER_ROWS _Pragma("GCC ivdep")
 #endif
+#if !defined(LOOP_OVER_LIST)
+#define LOOP_OVER_LIST LOOP_OVER_ROWS
+#endif
 
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define DIVIDE_f(x, y, high, low) __builtin_fmaf(x, high, (x) * (low))
@@ -128,7 +131,7 @@ class _Writer:
 
     def _listed(self) -> None:
         if not self.looped:
-            self.lines.append("  LOOP_OVER_ROWS")
+            self.lines.append("  LOOP_OVER_LIST")
         self.lines += [
             "  for (int64_t j = 0; j < count; j++) {",
             "    const int64_t i = list[j], l = i % LANES;",

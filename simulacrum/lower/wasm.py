@@ -16,11 +16,13 @@ from simulacrum.lower.emit import arrays_of
 from simulacrum.lower.library import Library
 from simulacrum.lower.program import LANES
 
-# Vectors have 128 bits: four rows at a time. Wider ones would be split, into code three times as large and no faster.
+# Vectors have 128 bits: four rows at a time. Wider ones would be split, into larger code that is no faster. What a few
+# rows do, when an episode begins, is most of the code, and it is kept small.
 FLAGS = (
     *("-target", "wasm32-freestanding", "-mcpu=generic+simd128+bulk_memory", "-nostdlib", "-g0"),
     *("-O3", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     '-DLOOP_OVER_ROWS=_Pragma("clang loop vectorize(assume_safety) vectorize_width(4) interleave(disable)")',
+    '-DLOOP_OVER_LIST=_Pragma("clang loop vectorize(disable) interleave(disable)")',
 )
 # The linker puts the stack first, so that running out of it is an error and never writes over anything.
 LINKING = ("--no-entry", "--strip-all", "--export=__heap_base")
