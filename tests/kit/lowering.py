@@ -153,9 +153,10 @@ class Filled:
         """The port's `[rows, *shape]`."""
         for piece in self.pieces.values():
             assert bool((piece[:GUARD] == UNWRITTEN).all() & (piece[-GUARD:] == UNWRITTEN).all()), "written outside"
+        rows = len(self.row)
         if port.layout != "blocks":
-            return self._piece(port).reshape(-1, *port.shape).clone()
-        return self._lanes(port)[self.row // LANES, :, self.row % LANES].reshape(-1, *port.shape)
+            return self._piece(port).reshape(rows, *port.shape).clone()
+        return self._lanes(port)[self.row // LANES, :, self.row % LANES].reshape(rows, *port.shape)
 
     def _numbers(self) -> range:
         return range(len(self.memory.numbers) + 1)

@@ -204,6 +204,8 @@ def invert(c: Call) -> Tensor:
 
 @rule("__lshift__", "bitwise_left_shift", "__rshift__", "bitwise_right_shift")
 def shift(c: Call) -> Tensor:
+    if not is_integer(c.dtype):
+        raise c.refuse("a shift of floats", "multiply by a power of two")
     op = "shl" if c.name in ("__lshift__", "bitwise_left_shift") else "shr"
     return c.elementwise(lambda x, y: c.b.op(op, c.dtype, x, y), c.dtype, c["self"], c["other"])
 
@@ -237,6 +239,8 @@ def convert(c: Call) -> Tensor:
 def reinterpret(c: Call) -> Tensor:
     """`x.view(dtype)` of another type of the same width: the same bits."""
     x: Tensor = c["self"]
-    if is_integer(x.dtype) and is_integer(c.dtype):
+    if x.dtype.itemsize != c.dtype.itemsize or (c.dtype == torch.bool and x.dtype != torch.bool):
+        raise c.refuse(f"{x.dtype} seen as {c.dtype}", "view a type of the same width, or convert with .to()")
+    if is_float(x.dtype) == is_float(c.dtype):
         return c.operand(x, c.dtype)
     return c.new(lambda place: c.b.op("bits", c.dtype, x.at(place)))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import torch
 
 from simulacrum.lower.program import Block, Index, Scalar
-from simulacrum.lower.rules.call import Call, rule, shape_of
+from simulacrum.lower.rules.call import Call, rule
 from simulacrum.lower.rules.elementwise import larger, smaller
-from simulacrum.lower.tensors import Place, Tensor, count, stored
+from simulacrum.lower.tensors import ROW, Place, Tensor, count, flat, stored
 from simulacrum.lower.types import INDEX, is_float
 
 UNROLLED = 64  # items that are written out one by one; beyond, they are a loop
@@ -19,7 +20,7 @@ UNROLLED = 64  # items that are written out one by one; beyond, they are a loop
 Step = Callable[[Scalar, Scalar], Scalar]
 
 
-def _spread(c: Call, x: Tensor, dims: Sequence[int], place: Place) -> Callable[[Sequence[Index]], Place]:
+def _spread(x: Tensor, dims: Sequence[int], place: Place) -> Callable[[Sequence[Index]], Place]:
     """From places along the reduced dimensions to places in `x`; `place` is the result's, with or without them."""
     kept = len(place) == x.rank
     rest = [here for dim, here in enumerate(place) if not kept or dim not in dims]
@@ -38,7 +39,7 @@ def _deepest(c: Call, place: Sequence[Any]) -> Block:
 
 
 @contextlib.contextmanager
-def _loops(c: Call, lengths: Sequence[int], parent: Block) -> Iterator[list[Scalar]]:
+def _loops(c: Call, lengths: Sequence[int], parent: Block) -> Generator[list[Scalar]]:
     with contextlib.ExitStack() as stack:
         counters: list[Scalar] = []
         for length in lengths:
@@ -49,7 +50,7 @@ def _loops(c: Call, lengths: Sequence[int], parent: Block) -> Iterator[list[Scal
 def accumulate(c: Call, x: Tensor, dims: Sequence[int], place: Place, start: Scalar, step: Step) -> Scalar:
     """`step` over the items along `dims` in row-major order, from `start`."""
     lengths = [c.inner(x, dim)[1] for dim in dims]
-    full = _spread(c, x, dims, place)
+    full = _spread(x, dims, place)
     if count(lengths) <= UNROLLED:
         total = start
         for along in _numbers(lengths):
@@ -72,7 +73,7 @@ def _numbers(lengths: Sequence[int]) -> list[tuple[int, ...]]:
 def _reduction(c: Call, x: Tensor, start: Any, step: Step) -> Tensor:
     dims = c.all_dims(x, c.get("dim"))
     first = c.b.const(start, x.dtype)
-    return c.new(lambda place: accumulate(c, x, dims, place, first, step))
+    return Tensor(c.shape, x.dtype, lambda place: accumulate(c, x, dims, place, first, step))
 
 
 @rule("sum", "prod", "count_nonzero")
@@ -94,7 +95,7 @@ def any_or_all(c: Call) -> Tensor:
     op = "or" if c.name == "any" else "and"
     x = c.operand(c["self"], torch.bool)
     result = _reduction(c, x, c.name == "all", lambda a, y: c.b.op(op, torch.bool, a, y))
-    return c.operand(result, c.dtype)
+    return c.operand(result, c.dtype)  # of uint8 torch makes uint8
 
 
 @rule("amax", "amin")
@@ -104,7 +105,7 @@ def extreme(c: Call) -> Tensor:
     pick = larger if c.name == "amax" else smaller
 
     def element(place: Place) -> Scalar:
-        first = x.at(_spread(c, x, dims, place)([0] * len(dims)))
+        first = x.at(_spread(x, dims, place)([0] * len(dims)))
         return accumulate(c, x, dims, place, first, lambda a, y: pick(c.b, y, a))
 
     return c.new(element)
@@ -134,7 +135,7 @@ def extreme_and_place(c: Call) -> list[Tensor]:
         return c.b.op("or", torch.bool, plain, c.b.op("and", torch.bool, new_is_nan, old_is_number))
 
     def search(place: Place) -> tuple[Scalar, Scalar]:
-        full = _spread(c, x, [dim], place)
+        full = _spread(x, [dim], place)
         best, where = x.at(full([0])), c.b.const(0, INDEX)
         if length <= UNROLLED:
             for here in range(1, length):
@@ -172,29 +173,27 @@ def running(c: Call) -> Tensor:
 
     def element(place: Place) -> Scalar:
         here = place[dim]
-        if isinstance(here, int):
-            return c.b.op(op, c.dtype, element_before(place, here), x.at(place))
-        raise c.refuse("a running sum at a computed place")
+        if not isinstance(here, int):
+            return in_memory().at(place)
+        before = result.at((*place[:dim], here - 1, *place[dim + 1 :])) if here else start
+        return c.b.op(op, c.dtype, before, x.at(place))
 
-    def element_before(place: Place, here: int) -> Scalar:
-        return result.at((*place[:dim], here - 1, *place[dim + 1 :])) if here else start
+    @functools.cache
+    def in_memory() -> Tensor:
+        return _running_in_memory(c, x, dim, start, op)
 
     result = c.new(element)
-    if length > UNROLLED or count(x.shape) > UNROLLED:
-        return _running_in_memory(c, x, dim, start, op)
-    return result
+    return in_memory() if length > UNROLLED or count(x.shape) > UNROLLED else result
 
 
 def _running_in_memory(c: Call, x: Tensor, dim: int, start: Scalar, op: str) -> Tensor:
     """The running sums in an array of the row, one variable for each line along `dim`."""
     array = c.b.array(c.dtype, x.size)
     others = [length if isinstance(length, int) and at != dim else 1 for at, length in enumerate(x.shape)]
-    from simulacrum.lower.tensors import ROW, flat
-
     with _loops(c, others, c.b.root) as counters:
         parent = counters[-1].block
         variable = c.b.variable(start, parent)
-        with c.b.loop(int(x.shape[dim]), parent) as counter:  # type: ignore[arg-type]
+        with c.b.loop(c.inner(x, dim)[1], parent) as counter:
             place = tuple(
                 counter if at == dim else (ROW if length is ROW else counters[at]) for at, length in enumerate(x.shape)
             )
@@ -210,9 +209,6 @@ def sort(c: Call) -> Any:
     x: Tensor = c["self"]
     dim, length = c.inner(x, c.get("dim", -1))
     descending = bool(c.get("descending", False))
-    if c.name == "argsort" and not c.get("stable", False):
-        # torch's own order of equal items is stable on the CPU in fact; a promise is what this needs.
-        pass
     if length > UNROLLED:
         raise c.refuse(f"sorts {length} items; up to {UNROLLED} are supported", "sort fewer, or use compile='inductor'")
     found: dict[Place, tuple[Scalar, Scalar]] = {}
@@ -261,4 +257,4 @@ def _before(c: Call, x: Scalar, y: Scalar, descending: bool) -> Scalar:
     return c.b.op("or", torch.bool, plain, c.b.op("and", torch.bool, nan, number))
 
 
-__all__ = ["accumulate", "extreme_and_place", "shape_of"]
+__all__ = ["accumulate", "extreme_and_place"]

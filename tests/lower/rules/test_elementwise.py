@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
-from kit.lowering import DTYPES, FLOATS, INTEGERS, Bench, Case, extremes, items, pairs, small
+from kit.lowering import DTYPES, FLOATS, INTEGERS, Bench, Case, pairs, small
 from torch import Tensor
 
 Table = Mapping[str, Callable[..., Any]]
@@ -172,6 +173,78 @@ def shifts(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     return x, small(dtype, 0 if dtype == torch.uint8 else -70, 70)
 
 
+def mixed(x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    """Two dtypes, and one of them beside numbers and tensors without dimension: what torch promotes to what."""
+    zero_dim = torch.tensor(3).to(y.dtype)
+    return {
+        "add": x + y,
+        "mul": y * x,
+        "eq": x == y,
+        "lt": x < y,
+        "where": torch.where(x == y, x, y),
+        "where a number": torch.where(x > y, x, 1),
+        "cat": torch.cat([x[:, None], y[:, None]], dim=1),
+        "stack": torch.stack([x, y], dim=1),
+        "add no dimension": x + zero_dim,
+        "gt no dimension": x > zero_dim,
+        "divide": x / zero_dim,
+        "times a float": y * 0.1,
+        "equal to a float": x == 0.5,
+        **mixed_numbers(x, y),
+    }
+
+
+def mixed_numbers(x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    """The same, of what bools have not."""
+    if torch.bool in (x.dtype, y.dtype):
+        return {}
+    return {
+        "sub": y - x,
+        "maximum": torch.maximum(x, y),
+        "minimum": torch.minimum(y, x),
+        "clamp": torch.clamp(x, y, y + 1),
+        "divide": x / y,
+        "logical": torch.logical_xor(x, y),
+    }
+
+
+def mixed_pairs(left: torch.dtype, right: torch.dtype) -> tuple[Tensor, Tensor]:
+    x, y = pairs(left, right)
+    return tuple(one + 0.0 if one.dtype.is_floating_point else one for one in (x, y))  # no -0.0, as above
+
+
+TO_INTEGER: Table = {str(dtype): (lambda x, dtype=dtype: x.to(dtype)) for dtype in INTEGERS}
+# To the same width, as bits.
+VIEWS = {
+    torch.float32: (torch.int32, torch.float32),
+    torch.float64: (torch.int64, torch.float64),
+    torch.int32: (torch.float32, torch.int32),
+    torch.int64: (torch.float64,),
+    torch.int8: (torch.uint8,),
+    torch.uint8: (torch.int8,),
+    torch.bool: (torch.uint8, torch.int8),
+}
+
+
+def viewed(x: Tensor) -> dict[str, Tensor]:
+    return {str(dtype): x.view(dtype) for dtype in VIEWS[x.dtype]}
+
+
+def in_range(dtype: torch.dtype) -> tuple[Tensor]:
+    """Floats whose whole part every integer type can hold, -0.0 and subnormals among them."""
+    x = pairs(dtype)[0]
+    return (torch.where((x > -1) & (x < 128), x, 0.75),)
+
+
+def chained(x: Tensor, y: Tensor) -> dict[str, Tensor]:
+    """In place on what nobody else sees, as the draws do."""
+    total = x + y
+    total = total.add_(x)
+    spilled = (x >> 3).bitwise_and_(31).add_(y, alpha=1 << 5)
+    return {"total": total.bitwise_xor_(y), "spilled": spilled, "bool": (x > y).logical_not_()}
+
+
+ORDER = list(itertools.combinations(DTYPES, 2))
 CASES = [
     *(Case(f"any {dtype}", all_of(ANY), pairs(dtype)) for dtype in DTYPES),
     *(Case(f"numbers {dtype}", all_of(NUMBER), numbers_without_ties(dtype)) for dtype in NUMBERS),
@@ -181,6 +254,10 @@ CASES = [
     *(Case(f"floats {dtype}", all_of(FLOAT), pairs(dtype)) for dtype in FLOATS),
     *(Case(f"whole {dtype}", all_of(WHOLE), whole_pairs(dtype)) for dtype in INTEGERS),
     *(Case(f"whole by less {dtype}", all_of(SIGNED_WHOLE), pairs(dtype)) for dtype in INTEGERS if dtype != torch.uint8),
+    *(Case(f"mixed {left} {right}", mixed, mixed_pairs(left, right)) for left, right in ORDER),
+    *(Case(f"to integer {dtype}", all_of(TO_INTEGER), in_range(dtype)) for dtype in FLOATS),
+    *(Case(f"view {dtype}", viewed, pairs(dtype)[:1]) for dtype in VIEWS),
+    *(Case(f"in place {dtype}", chained, pairs(dtype)) for dtype in INTEGERS),
 ]
 
 
