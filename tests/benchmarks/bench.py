@@ -94,10 +94,13 @@ def main() -> int:
         "groups": [],
         "missing": [],
     }
-    if not options.growth:
-        result |= plan.run(chosen)
-    if options.full or options.growth:
-        result["growth"] = growth.run(chosen, result["missing"])
+    try:
+        if not options.growth:
+            plan.run(chosen, result)
+        if options.full or options.growth:
+            growth.run(chosen, result)
+    except KeyboardInterrupt:
+        print("\nstopped: what was measured so far is kept", file=sys.stderr)
     result["missing"] += [{"name": name, "why": why} for name, why in failed.items()]
     result["took_seconds"] = round(time.perf_counter() - began)
     for path in keep(result, options.out):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from suite import cost, growth, plan
@@ -34,9 +35,10 @@ def test_a_copy_moves_the_bytes_of_a_step(num_envs: int) -> None:
 def test_every_curve_has_its_points() -> None:
     shown: list[str] = []
     tiny = plan.Plan(environments=("toywalk", "forager"), forms=("eager",), rounds=2, seconds=0.002, say=shown.append)
-    missing: list[dict[str, object]] = []
-    result = growth.run(tiny, missing, rows=(1, 4), berries=(1, 6), grids=(4,), variant_rows=4)
-    assert missing == []
+    run: dict[str, Any] = {"missing": []}
+    growth.run(tiny, run, rows=(1, 4), berries=(1, 6), grids=(4,), variant_rows=4)
+    assert run["missing"] == []
+    result = run["growth"]
     assert [(group["environment"], group["num_envs"]) for group in result["rows"]] == [
         ("toywalk", 1), ("toywalk", 4), ("forager", 1), ("forager", 4),
     ]  # fmt: skip

@@ -25,29 +25,29 @@ Builders = dict[str, Callable[[], Contender]]
 
 def run(
     plan: Plan,
-    missing: Missing,
+    result: dict[str, Any],
     *,
     rows: Sequence[int] = ROWS,
     berries: Sequence[int] = BERRIES,
     grids: Sequence[int] = GRIDS,
     variant_rows: int = VARIANT_ROWS,
-) -> dict[str, Any]:
-    """Measure all growth of the plan's environments and forms, as the file keeps it."""
+) -> None:
+    """Measure all growth of the plan's environments and forms, and put it under `growth` of the result as it comes."""
+    missing = result["missing"]
     costs = {name: _costs(plan, name, missing) for name in plan.environments}
-    by_rows: list[dict[str, Any]] = []
+    growth: dict[str, Any] = {"costs": costs, "rows": [], "berries": [], "grids": []}
+    result["growth"] = growth
     for name in plan.environments:
         for num_envs in rows:
             builders = _builders(plan.forms, name, name, num_envs, costs[name]["moved"])
-            by_rows.append(measure_group(plan, name, num_envs, builders, missing))
-            plan.show(by_rows[-1])
-    result: dict[str, Any] = {"costs": costs, "rows": by_rows, "berries": [], "grids": []}
+            growth["rows"].append(measure_group(plan, name, num_envs, builders, missing))
+            plan.show(growth["rows"][-1])
     if "forager" in plan.environments:
         forms = [form for form in plan.forms if form not in NOT_OF_VARIANTS]
         for count in berries:
-            result["berries"].append(_variant(plan, forms, count, variants.SIZE, variant_rows, missing))
+            growth["berries"].append(_variant(plan, forms, count, variants.SIZE, variant_rows, missing))
         for size in grids:
-            result["grids"].append(_variant(plan, forms, variants.BERRIES, size, variant_rows, missing))
-    return result
+            growth["grids"].append(_variant(plan, forms, variants.BERRIES, size, variant_rows, missing))
 
 
 def _costs(plan: Plan, name: str, missing: Missing) -> dict[str, Any]:

@@ -32,10 +32,9 @@ class Plan:
     show: Callable[[dict[str, Any]], None] = lambda group: None
 
 
-def run(plan: Plan) -> dict[str, Any]:
-    """Measure the plan; {"groups": [...], "missing": [...]}, as the file keeps it."""
-    groups: list[dict[str, Any]] = []
-    missing: list[dict[str, Any]] = []
+def run(plan: Plan, result: dict[str, Any]) -> None:
+    """Measure the plan and add to the lists `groups` and `missing` of the result, as the file keeps them."""
+    groups, missing = result["groups"], result["missing"]
     helpers: dict[str, workers.Worker] = {}
     try:
         for name in plan.peers if "cartpole" in plan.environments else ():
@@ -53,7 +52,6 @@ def run(plan: Plan) -> dict[str, Any]:
     finally:
         for helper in helpers.values():
             helper.close()
-    return {"groups": groups, "missing": missing}
 
 
 def measure_group(
