@@ -44,7 +44,7 @@ class Case:
         return dict(result) if isinstance(result, dict) else {str(key): one for key, one in enumerate(result)}
 
 
-def lowered(case: Case, name: str = "case", *, blocks: bool = False) -> Function:
+def lowered(case: Case, name: str = "function", *, blocks: bool = False) -> Function:
     """The case captured, every tensor in a port of its own: row by row, or in blocks."""
     noted: list[dict[str, Tensor]] = []
 

@@ -124,7 +124,7 @@ def scatter(c: Call) -> Tensor:
             return c.b.op("select", c.dtype, c.b.op("eq", torch.bool, here, target), new, value)
 
         line = (*place[:dim], *place[dim + 1 :])
-        return accumulate(c, numbers, [dim], line, x.at(place), step)
+        return accumulate(c, numbers, [dim], line, x.at(place), step, known=[target])
 
     return c.new(element)
 

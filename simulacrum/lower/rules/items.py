@@ -47,8 +47,10 @@ def _loops(c: Call, lengths: Sequence[int], parent: Block) -> Generator[list[Sca
         yield counters
 
 
-def accumulate(c: Call, x: Tensor, dims: Sequence[int], place: Place, start: Scalar, step: Step) -> Scalar:
-    """`step` over the items along `dims` in row-major order, from `start`."""
+def accumulate(
+    c: Call, x: Tensor, dims: Sequence[int], place: Place, start: Scalar, step: Step, known: Sequence[Any] = ()
+) -> Scalar:
+    """`step` over the items along `dims` in row-major order, from `start`; `known` is what `step` looks at besides."""
     lengths = [c.inner(x, dim)[1] for dim in dims]
     full = _spread(x, dims, place)
     if count(lengths) <= UNROLLED:
@@ -56,7 +58,7 @@ def accumulate(c: Call, x: Tensor, dims: Sequence[int], place: Place, start: Sca
         for along in _numbers(lengths):
             total = step(total, x.at(full(along)))
         return total
-    parent = _deepest(c, place)
+    parent = _deepest(c, (*place, *known))
     variable = c.b.variable(start, parent)
     with _loops(c, lengths, parent) as counters:
         c.b.update(variable, step(c.b.read(variable), x.at(full(counters))))

@@ -68,6 +68,8 @@ def permute(c: Call) -> Tensor:
     elif c.name == "movedim":
         order = _moved(x.rank, c["source"], c["destination"])
     else:
+        if x.rank < 2:  # t() of a vector
+            return x
         first, second = (c.get(name, default) for name, default in (("dim0", -2), ("dim1", -1)))
         if "axis0" in c.given:
             first, second = c["axis0"], c["axis1"]
@@ -155,11 +157,11 @@ def roll(c: Call) -> Tensor:
     x: Tensor = c["self"]
     if not c.get("dims"):
         raise c.refuse("rolls all elements, the rows among them", "name the dimensions: dims=(1,)")
-    shifts = {c.inner(x, dim): shift for dim, shift in zip(c["dims"], c["shifts"], strict=True)}
+    shifts = [(*c.inner(x, dim), shift) for dim, shift in zip(c["dims"], c["shifts"], strict=True)]
 
     def element(place: Place) -> Scalar:
         moved = list(place)
-        for (dim, length), shift in shifts.items():
+        for dim, length, shift in shifts:
             here = plus(c.b, moved[dim], -shift % length)
             moved[dim] = here % length if isinstance(here, int) else _modulo(c, here, length)
         return x.at(moved)
@@ -179,8 +181,8 @@ def repeat(c: Call) -> Tensor:
     def element(place: Place) -> Scalar:
         own: list[Any] = []
         for length, here in zip(x.shape, place[lead:], strict=True):
-            if not isinstance(length, int):
-                own.append(here)
+            if length == 1 or not isinstance(length, int):
+                own.append(0 if length == 1 else here)
             else:
                 own.append(here % length if isinstance(here, int) else _modulo(c, here, length))
         return x.at(own)
@@ -190,14 +192,12 @@ def repeat(c: Call) -> Tensor:
 
 @rule("cat", "concat", "concatenate")
 def cat(c: Call) -> Tensor:
-    parts: list[Tensor] = [c.operand(part, c.dtype) for part in c["tensors"]]
     dim = c.get("dim", 0) % len(c.shape)
+    parts = [c.operand(part, c.dtype) for part in c["tensors"] if c.inner(part, dim)[1] > 0]
     lengths = [c.inner(part, dim)[1] for part in parts]
     starts = [sum(lengths[:number]) for number in range(len(parts))]
     return c.new(
-        lambda place: pick(
-            c, place[dim], starts, lambda part, here: parts[part].at(_put(place, dim, here)), lengths
-        )
+        lambda place: pick(c, place[dim], starts, lambda part, here: parts[part].at(_put(place, dim, here)), lengths)
     )
 
 
@@ -216,18 +216,15 @@ def pick(
 ) -> Scalar:
     """The scalar of the part in which `here` lies; a chain of choices where `here` is computed."""
     if isinstance(here, int):
-        number = max(number for number, start in enumerate(starts) if start <= here and _filled(lengths, number))
+        number = max(number for number, start in enumerate(starts) if start <= here)
         return part(number, here - starts[number])
     last = len(starts) - 1
     value = part(last, _inside(c, here, starts[last], lengths, last))
     for number in range(last - 1, -1, -1):
         before = c.b.op("lt", torch.bool, here, c.b.index(starts[number + 1]))
-        value = c.b.op("select", c.dtype, before, part(number, _inside(c, here, starts[number], lengths, number)), value)
+        one = part(number, _inside(c, here, starts[number], lengths, number))
+        value = c.b.op("select", c.dtype, before, one, value)
     return value
-
-
-def _filled(lengths: Sequence[int] | None, number: int) -> bool:
-    return lengths is None or lengths[number] > 0
 
 
 def _inside(c: Call, here: Scalar, start: int, lengths: Sequence[int] | None, number: int) -> Index:
@@ -236,7 +233,7 @@ def _inside(c: Call, here: Scalar, start: int, lengths: Sequence[int] | None, nu
         return 0
     moved = c.b.index(plus(c.b, here, -start))
     moved = c.b.op("at_least", INDEX, moved, c.b.index(0))
-    return c.b.op("at_most", INDEX, moved, c.b.index(max(lengths[number] - 1, 0)))
+    return c.b.op("at_most", INDEX, moved, c.b.index(lengths[number] - 1))
 
 
 @rule("constant_pad_nd", "pad")
@@ -278,6 +275,8 @@ def triangle(c: Call) -> Tensor:
     x: Tensor = c["self"]
     diagonal, zero = c.get("diagonal", 0), c.b.const(0, c.dtype)
     op = "ge" if c.name == "triu" else "le"
+    for dim in (-2, -1):
+        c.inner(x, dim)
 
     def element(place: Place) -> Scalar:
         row, column = c.b.index(plus(c.b, place[-2], diagonal)), c.b.index(place[-1])
