@@ -118,13 +118,20 @@ def test_a_contender_that_cannot_be_built_is_noted_and_the_others_run() -> None:
     def refuse() -> contender.Contender:
         raise contender.Unavailable("not here")
 
+    def break_down() -> contender.Contender:
+        raise RecursionError("too deep")
+
     log: list[str] = []
     tiny = plan.Plan(rounds=2, seconds=0.01)
     group = plan.measure_group(
-        tiny, "toywalk", 8, {"a": lambda: fake("a", log, 0.001), "b": refuse}, missing
+        tiny, "toywalk", 8, {"a": lambda: fake("a", log, 0.001), "b": refuse, "c": break_down}, missing
     )
     assert [each["name"] for each in group["contenders"]] == ["a"]
-    assert missing == [{"environment": "toywalk", "num_envs": 8, "name": "b", "why": "not here"}]
+    where = {"environment": "toywalk", "num_envs": 8}
+    assert missing == [
+        {**where, "name": "b", "why": "not here"},
+        {**where, "name": "c", "why": "RecursionError: too deep"},
+    ]
 
 
 def test_the_script_measures_prints_and_keeps(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ ROWS = tuple(2**power for power in range(0, 21, 2))
 BERRIES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 GRIDS = (4, 8, 16, 64, 256, 1024)
 VARIANT_ROWS = 8192
-# It takes minutes to compile for each variant, which differ in constants and in how often a rule is written out.
-NOT_OF_VARIANTS = ("inductor",)
+# Inductor takes minutes for each variant; so does the native form where a rule is written out for more berries.
+MOST_BERRIES = {"inductor": 0, "native": 64}
 VARIANTS = Path(__file__).parents[3] / "build" / "bench" / "variants"
 
 Missing = list[dict[str, Any]]
@@ -43,11 +43,10 @@ def run(
             growth["rows"].append(measure_group(plan, name, num_envs, builders, missing))
             plan.show(growth["rows"][-1])
     if "forager" in plan.environments:
-        forms = [form for form in plan.forms if form not in NOT_OF_VARIANTS]
         for count in berries:
-            growth["berries"].append(_variant(plan, forms, count, variants.SIZE, variant_rows, missing))
+            growth["berries"].append(_variant(plan, count, variants.SIZE, variant_rows, missing))
         for size in grids:
-            growth["grids"].append(_variant(plan, forms, variants.BERRIES, size, variant_rows, missing))
+            growth["grids"].append(_variant(plan, variants.BERRIES, size, variant_rows, missing))
 
 
 def _costs(plan: Plan, name: str, missing: Missing) -> dict[str, Any]:
@@ -72,9 +71,8 @@ def _builders(
     return builders
 
 
-def _variant(
-    plan: Plan, forms: Sequence[str], berries: int, size: int, num_envs: int, missing: Missing
-) -> dict[str, Any]:
+def _variant(plan: Plan, berries: int, size: int, num_envs: int, missing: Missing) -> dict[str, Any]:
+    forms = [form for form in plan.forms if berries <= MOST_BERRIES.get(form, berries)]
     package = load_package(variants.make(VARIANTS / f"{berries}-berries-{size}-cells", berries, size))
     moved = cost.of_row(package, "eager")["moved"]
     builders = _builders(forms, package, "forager", num_envs, moved)

@@ -68,8 +68,9 @@ def measure_group(
         plan.say(f"{where}: building {name}")
         try:
             contenders.append(build())
-        except Unavailable as reason:
-            missing.append({"environment": environment, "num_envs": num_envs, "name": name, "why": str(reason)})
+        except Exception as reason:  # a form that cannot be built is a finding, not an end
+            why = str(reason) if isinstance(reason, Unavailable) else f"{type(reason).__name__}: {reason}"
+            missing.append({"environment": environment, "num_envs": num_envs, "name": name, "why": why})
     before = machine.load()
     measure(
         contenders, rounds=plan.rounds, seconds=plan.seconds, say=lambda what: plan.say(f"{where}: {what}")
