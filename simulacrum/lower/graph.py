@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import fx
@@ -63,7 +63,7 @@ class Graph:
 
     def _enter_inputs(self, inputs: Sequence[Tensor]) -> None:
         self._true: dict[fx.Node, Any] = {}
-        held = {**self.program.state_dict, **self.program.constants}
+        held: dict[Any, Any] = {**self.program.state_dict, **self.program.constants}
         given = iter(inputs)
         nodes = [node for node in self.program.graph.nodes if node.op == "placeholder"]
         for node, spec in zip(nodes, self.program.graph_signature.input_specs, strict=True):
@@ -81,9 +81,6 @@ class Graph:
         meta = node.meta.get("val")
         if isinstance(made, Tensor):
             made.meta = meta
-        elif isinstance(made, list) and isinstance(meta, (list, tuple)):
-            for one, stand_in in zip(made, meta, strict=True):
-                one.meta = stand_in
         if node.name in self.instead:
             self._true[node] = made
             value = self.b.const(self.instead[node.name], torch.bool)
@@ -98,7 +95,8 @@ class Graph:
         if name in _SYMBOLS or not _has_tensor(node):
             return None if name in _NOTHING else node.meta.get("val")
         if name == "getitem":
-            return self._seen(node, self.made[node.args[0]][node.args[1]])
+            source, number = cast("tuple[fx.Node, int]", node.args)
+            return self._seen(node, self.made[source][number])
         if changes and name not in _VIEWS:
             self._check_in_place(node)
         rule = RULES.get("view_as_dtype" if name == "view" and "dtype" in _given(node) else name)
@@ -128,7 +126,7 @@ class Graph:
 
     def _check_in_place(self, node: fx.Node) -> None:
         """An operation in place is the plain one if nobody looks at the old tensor, or at a view of it, afterwards."""
-        changed = node.args[0]
+        changed = cast("fx.Node", node.args[0])
         later = [user for user in changed.users if user is not node and self.order[user] > self.order[node]]
         views = [user for user in changed.users if operation(user)[0] in _VIEWS]
         if changed.op == "placeholder" or later or views or operation(changed)[0] in _VIEWS:
@@ -155,8 +153,9 @@ class Graph:
 def operation(node: fx.Node) -> tuple[str, bool]:
     """The name of a node's operation without its overload, and whether it works in place."""
     name = getattr(node.target, "__name__", str(node.target)) if node.op == "call_function" else node.op
-    if isinstance(node.target, torch._ops.OpOverload):
-        name = node.target._schema.name.partition("::")[2]
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None:
+        name = schema.name.partition("::")[2]
     plain = name[:-1] if name.endswith("_") and not name.startswith("__") else name
     return plain, plain != name
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 
+from simulacrum.errors import LoweringError
 from simulacrum.lower.graph import LARGE, Graph
 from simulacrum.lower.program import Block, Builder, Loop, Port, Put, Scalar, Update
 from simulacrum.lower.tensors import ROW, Length, Place, Tensor, flat, materialise, places
@@ -36,27 +37,40 @@ def _own(port: Port, place: Place) -> Place:
 
 def store(b: Builder, port: Port, tensor: Tensor) -> None:
     """Write `tensor` to `port`, nothing where it is what the port holds already."""
+    found = (tensor.dtype, *tensor.shape)
+    if found != (port.dtype, ROW, *port.shape):
+        raise LoweringError(f"{port.name} has another form than its port", expected=port, found=found)
+
+    def put(place: Place) -> None:
+        index, value = b.index(flat(b, tensor.shape, place)), tensor.at(place)
+        if not _held(port, index, value):
+            b.put(port, index, value)
+
     if tensor.size > LARGE:
-        _store_in_loops(b, port, tensor, (), b.root)
+        _in_loops(b, tensor.shape, put, b.root)
         return
     for place in places(tensor.shape):
-        value, index = tensor.at(place), b.index(flat(b, tensor.shape, place))
-        if not (value.op == "load" and value.data == port and value.args[0] is index):
-            b.root.statements.append(Put(port, index, value))
+        put(place)
 
 
-def _store_in_loops(b: Builder, port: Port, tensor: Tensor, place: Place, parent: Block) -> None:
-    if len(place) == tensor.rank:
-        index, value = b.index(flat(b, tensor.shape, place)), tensor.at(place)
-        if not (value.op == "load" and value.data == port and value.args[0] is index):
-            b.put(port, index, value)
+def _held(port: Port, index: Scalar, value: Scalar) -> bool:
+    """Whether `value` is what element `index` of the port holds already."""
+    return value.op == "load" and value.data == port and value.args[0] is index
+
+
+def _in_loops(
+    b: Builder, shape: Sequence[Length], visit: Callable[[Place], object], parent: Block, place: Place = ()
+) -> None:
+    """`visit` the one place that a nest of loops over `shape` stands for, inside the innermost."""
+    if len(place) == len(shape):
+        visit(place)
         return
-    length = tensor.shape[len(place)]
+    length = shape[len(place)]
     if not isinstance(length, int):
-        _store_in_loops(b, port, tensor, (*place, ROW), parent)
+        _in_loops(b, shape, visit, parent, (*place, ROW))
         return
     with b.loop(length, parent) as counter:
-        _store_in_loops(b, port, tensor, (*place, counter), counter.block)
+        _in_loops(b, shape, visit, counter.block, (*place, counter))
 
 
 def lower(
@@ -77,7 +91,7 @@ def lower(
         outputs: for each of its outputs the port it goes to; None drops it.
         instead: see `Graph`.
         only: the ports to write; all of `outputs` by default.
-        faults: a bool port that receives the row's fault.
+        faults: a port of layout "any", whose bit 1 receives whether a row does what torch refuses.
 
     Raises:
         LoweringError: an operation without a rule, or one that mixes rows; it names file, line and rule.
@@ -89,10 +103,10 @@ def lower(
         for port, tensor in zip(outputs, graph.outputs(), strict=True)
         if port is not None and tensor is not None and (only is None or port in only)
     ]
-    if only is not None and faults is not None:
+    if faults is not None:  # of every output, whether it is written here or not
         for port, tensor in zip(outputs, graph.outputs(), strict=True):
             if port is not None and tensor is not None:
-                demand(tensor)
+                _look_at(b, tensor)
     # Ports are read and written in place: all values are made before the first is written over.
     held = {port for port, _ in inputs}
     wanted = [(port, _ready(b, port, tensor, in_place=port in held)) for port, tensor in wanted]
@@ -102,7 +116,7 @@ def lower(
         fault = b.const(False, torch.bool)
         for one in b.faults:
             fault = b.op("or", torch.bool, fault, one)
-        b.root.statements.append(Put(faults, b.index(0), fault))
+        b.put(faults, 1, fault)
     prune(b)
     return Kernel(name, b, frozenset(ports_read(b.root)), frozenset(ports_written(b.root)))
 
@@ -112,9 +126,21 @@ def _ready(b: Builder, port: Port, tensor: Tensor, *, in_place: bool) -> Tensor:
     demand(tensor)
     if tensor.size <= LARGE or not in_place:
         return tensor
-    aside = Block(0)
-    _store_in_loops(b, port, tensor, (), aside)  # a trial: what the port holds already is not written
-    return materialise(b, tensor) if any(isinstance(one, Put) for one in _statements(aside)) else tensor
+    changed: list[bool] = []
+    _in_loops(
+        b,
+        tensor.shape,
+        lambda place: changed.append(not _held(port, b.index(flat(b, tensor.shape, place)), tensor.at(place))),
+        Block(0),  # a trial that leads nowhere
+    )
+    return materialise(b, tensor) if changed[0] else tensor
+
+
+def _look_at(b: Builder, tensor: Tensor) -> None:
+    """Compute the tensor without storing it: its faults note themselves."""
+    demand(tensor)
+    if tensor.size > LARGE:
+        _in_loops(b, tensor.shape, tensor.at, b.root)
 
 
 def demand(tensor: Tensor) -> None:
@@ -124,7 +150,7 @@ def demand(tensor: Tensor) -> None:
             tensor.at(place)
 
 
-# --- what is not used is not emitted -----------------------------------------------------------------------------------
+# --- what is not used is not emitted ----------------------------------------------------------------------------------
 
 
 def prune(b: Builder) -> None:

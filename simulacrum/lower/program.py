@@ -2,17 +2,13 @@
 
 A `Scalar` is a value that is assigned once. Equal scalars are one scalar (`Builder.op` looks before it makes), and each
 stands in the outermost block in which its arguments are known, so what does not change inside a loop stands outside.
-Inner dimensions that are small are written out element by element; larger ones become a `Loop`. The text of a
-program (`str`) reads like this:
-
-    %7 : int32 = load state.position [0]
-    %8 : int32 = add %7 %3
+Inner dimensions that are small are written out element by element; larger ones become a `Loop`.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,9 +42,6 @@ class Scalar:
     def constant(self) -> bool:
         """Whether the value is known now; `data` is it then."""
         return self.op == "const"
-
-    def __str__(self) -> str:
-        return repr(self.data) if self.constant else f"%{self.number}"
 
 
 LANES = 64  # rows of a block
@@ -176,7 +169,7 @@ class Builder:
     # --- loops and memory --------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def loop(self, count: int, parent: Block) -> Iterator[Scalar]:
+    def loop(self, count: int, parent: Block) -> Generator[Scalar]:
         """A loop at the end of `parent`; the block is open inside the `with`."""
         body = Block(parent.depth + 1)
         counter = self._make("counter", (), INDEX, None, body)

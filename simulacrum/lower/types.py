@@ -40,7 +40,7 @@ def coerce(value: Any, dtype: torch.dtype) -> Any:
     if dtype == torch.float64:
         return float(value)
     if dtype == torch.float32:
-        return _round32(float(value))
+        return _round32(value)
     bits = torch.iinfo(dtype).bits
     wrapped = int(value) & ((1 << bits) - 1)
     if dtype == torch.uint8 or wrapped < 1 << (bits - 1):
@@ -49,6 +49,8 @@ def coerce(value: Any, dtype: torch.dtype) -> Any:
 
 
 def _round32(value: float) -> float:
+    if isinstance(value, int):  # by way of float64 it would be rounded twice
+        return torch.tensor(value, dtype=torch.int64).to(torch.float32).item()
     try:
         return struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:  # beyond float32: the nearest is an infinity
@@ -63,9 +65,8 @@ def literal(value: Any, dtype: torch.dtype) -> str:
         suffix = "f" if dtype == torch.float32 else ""
         if math.isnan(value):
             return f'__builtin_nan{suffix}("")'
-        if math.isinf(value):
-            return f"{'-' if value < 0 else ''}__builtin_inf{suffix}()"
-        return f"{float(value).hex()}{suffix}" if value >= 0 and math.copysign(1, value) > 0 else f"({float(value).hex()}{suffix})"
+        text = f"__builtin_inf{suffix}()" if math.isinf(value) else f"{abs(value).hex()}{suffix}"
+        return f"(-{text})" if math.copysign(1, value) < 0 else text
     if dtype == torch.int64:
         return "INT64_MIN" if value == -(2**63) else f"INT64_C({value})"
     return "INT32_MIN" if value == -(2**31) else str(value)

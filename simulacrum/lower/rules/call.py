@@ -10,6 +10,7 @@ import torch
 from simulacrum.errors import LoweringError
 from simulacrum.lower.program import Builder, Scalar
 from simulacrum.lower.tensors import ROW, Length, Place, Tensor, broadcast
+from simulacrum.lower.types import C_NAMES
 
 Rule = Callable[["Call"], Any]
 RULES: dict[str, Rule] = {}
@@ -35,6 +36,9 @@ class Call:
     def __init__(self, b: Builder, name: str, given: Mapping[str, Any], meta: Any) -> None:
         self.b, self.name, self.given = b, name, given
         self.metas: list[Any] = list(meta) if isinstance(meta, (list, tuple)) else [meta]
+        for one in self.metas:
+            if one.dtype not in C_NAMES:
+                raise self.refuse(f"values of {one.dtype}", f"one of {', '.join(map(str, C_NAMES))}")
         self.shape, self.dtype = shape_of(self.metas[0]), self.metas[0].dtype
 
     def __getitem__(self, name: str) -> Any:
@@ -49,10 +53,12 @@ class Call:
         """The error for a case that no rule covers."""
         return LoweringError(f"{self.name}: {what}", next_step=instead)
 
-    # --- operands ------------------------------------------------------------------------------------------------------
+    # --- operands -----------------------------------------------------------------------------------------------------
 
     def operand(self, value: Any, dtype: torch.dtype) -> Tensor:
         """A tensor or a number as a tensor of `dtype`."""
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            raise self.refuse("a value that depends on the number of rows", "compute a row from that row alone")
         if not isinstance(value, Tensor):
             return Tensor((), dtype, lambda _: self.b.const(value, dtype))
         if value.dtype == dtype:
@@ -76,7 +82,7 @@ class Call:
         """A tensor of this operation's shape and dtype."""
         return Tensor(self.shape, self.dtype, element)
 
-    # --- dimensions ----------------------------------------------------------------------------------------------------
+    # --- dimensions ---------------------------------------------------------------------------------------------------
 
     def inner(self, tensor: Tensor, dim: int) -> tuple[int, int]:
         """`dim` counted from the front, and its length; the batch's dimension is refused."""
@@ -93,8 +99,11 @@ class Call:
 
 
 def shape_of(meta: Any) -> tuple[Length, ...]:
-    """The shape of a stand-in tensor; the batch's symbol becomes ROW."""
-    return tuple(length_of(length) for length in meta.shape)
+    """The shape of a stand-in tensor; the batch's symbol becomes ROW. `LoweringError` for pairs of rows."""
+    shape = tuple(length_of(length) for length in meta.shape)
+    if shape.count(ROW) > 1:
+        raise LoweringError("pairs every row with every row", next_step="compute a row from that row alone")
+    return shape
 
 
 def length_of(length: Any) -> Length:

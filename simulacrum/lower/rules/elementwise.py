@@ -10,9 +10,10 @@ from simulacrum.lower.rules.call import Call, rule
 from simulacrum.lower.tensors import Tensor
 from simulacrum.lower.types import is_float, is_integer
 
-_BOOL_ARITHMETIC = {"add": "or", "mul": "and", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
-_SHORT = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
-_SHORT |= {"__and__": "and", "__or__": "or", "__xor__": "xor"}
+_SHORT = {
+    **{"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"},
+    **{"__and__": "and", "__or__": "or", "__xor__": "xor"},
+}
 
 
 # --- arithmetic ------------------------------------------------------------------------------------------------------
@@ -43,8 +44,8 @@ def add_or_subtract(c: Call) -> Tensor:
 def two_alike(c: Call) -> Tensor:
     dtype = c.dtype
     op = _SHORT.get(c.name, "mul")
-    if dtype == torch.bool:
-        op = _BOOL_ARITHMETIC.get(op, op)
+    if dtype == torch.bool and op == "mul":
+        op = "and"
     return c.elementwise(lambda x, y: c.b.op(op, dtype, x, y), dtype, c["self"], c["other"])
 
 

@@ -124,6 +124,8 @@ FLOAT: Table = {
     "a constant above": lambda x, y: torch.where(x > 0, float("inf"), -float("inf")) * x,
     "not a number": lambda x, y: torch.where(x > 0, float("nan"), x),
     "the root of its square": lambda x, y: torch.neg(torch.full_like(x, float("inf"))) + x,
+    "less than all": lambda x, y: torch.neg(torch.full_like(x, -float("inf"))) - x,
+    "zero less": lambda x, y: torch.where(x > y, -0.0, -torch.zeros_like(x)),
     "clamp to nothing": lambda x, y: x.clamp(min=float("nan")),
     "choice / number": lambda x, y: torch.where(x > 0, 0.1, torch.where(x > y, 0.3, -7.0)) / 0.3 - 0.1,
     "divided integer": lambda x, y: torch.where(x > 0, 3, 5).to(x.dtype) / 3,

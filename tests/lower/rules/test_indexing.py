@@ -19,8 +19,6 @@ def looked_up(x: Tensor, place: Tensor, places: Tensor) -> dict[str, Tensor]:
         "gather": x.gather(1, places),
         "gather -1": torch.gather(x, -1, place[:, None]).squeeze(-1),
         "gather stretched": x[:, :1].expand(-1, 5).gather(1, places),
-        "take_along_dim": torch.take_along_dim(x, places, dim=1),
-        "take_along_dim stretched": torch.take_along_dim(x[:, None], places[:, :, None], dim=2),
         "index": x[rows, place],
         "index several": x[rows[:, None], places],
         "index from the end": x[rows, place - 5],
@@ -61,7 +59,8 @@ def written(x: Tensor, place: Tensor, places: Tensor, value: Tensor) -> dict[str
 
 
 def added(x: Tensor, places: Tensor, value: Tensor) -> dict[str, Tensor]:
-    return {"scatter_add": x.scatter_add(1, places, value), "counted": torch.zeros_like(x).scatter_add(1, places, value)}
+    none = torch.zeros_like(x)
+    return {"scatter_add": x.scatter_add(1, places, value), "counted": none.scatter_add(1, places, value)}
 
 
 def tables(place: Tensor, places: Tensor) -> dict[str, Tensor]:

@@ -87,7 +87,8 @@ def at_places(x: Tensor, place: Tensor) -> dict[str, Tensor]:
 
 def of_nothing(x: Tensor) -> dict[str, Tensor]:
     none = x[:, :0]
-    return {"sum": none.sum(-1), "any": none.any(-1), "all": none.all(-1), "prod": none.prod(-1), "cat": none.cumsum(-1)}
+    sums = {"sum": none.sum(-1), "prod": none.prod(-1), "cumsum": none.cumsum(-1)}
+    return {**sums, "any": none.any(-1), "all": none.all(-1)}
 
 
 def without_zeros(dtype: torch.dtype, *shape: int) -> Tensor:
