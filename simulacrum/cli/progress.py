@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STATUS_STYLES = {
     "passed": "green",
+    "done": "green",
     "failed": "bold red",
     "inconclusive": "yellow",
     "skipped": "dim",
@@ -198,8 +199,12 @@ class LiveView(View):
         self.live.stop()
 
     def progress(self, check: str, what: str, done: int, total: int) -> None:
-        row = self.rows[check]
+        row = self.rows.setdefault(check, _Row())  # a stage that is no check stands below them
+        if row.status == "waiting":
+            row.status, row.began = "running", time.perf_counter()
         row.text, row.done, row.total = what, done, total
+        if check not in self.plan.checks and done == total:
+            row.status, row.seconds = "done", time.perf_counter() - row.began
 
     def ended(self, check: str, outcome: Outcome, seconds: float) -> None:
         row = self.rows[check]
@@ -207,8 +212,10 @@ class LiveView(View):
         self._begin_next()
 
     def _begin_next(self) -> None:
-        row = next((row for row in self.rows.values() if row.status == "waiting"), None)
-        if row is not None:
+        """Show the next check as running, unless one already says that it is."""
+        rows = [self.rows[name] for name in self.plan.checks]
+        row = next((row for row in rows if row.status in ("waiting", "running")), None)
+        if row is not None and row.status == "waiting":
             row.status, row.began = "running", time.perf_counter()
 
     def table(self) -> Table:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import datetime
 import importlib
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,13 @@ from simulacrum.engine.forms import cpp_compiler, resolve_form, standard_forms
 from simulacrum.engine.modes import check_device
 from simulacrum.errors import CompileError, SimulacrumError, UsageError
 from simulacrum.harness.bench import Bench, Outcome, Progress, failed, no_progress, skipped
+from simulacrum.harness.beside import BUILD, Helper
 from simulacrum.harness.frames import frame_fields
+
+# What the second process runs: checks that neither use nor leave anything that another check looks at. The rest is
+# shared out so that both processes have about as much to do.
+ASIDE = ("batch_independence", "invariant_sweep", "auto_reset", "replay", "scripted_policies")
+LAST = "throughput"
 
 # Called as each check ends: on_check(name, outcome, seconds).
 OnCheck = Callable[[str, Outcome, float], None]
@@ -99,16 +106,14 @@ def run_battery(
                   failures=failures or Path("failures"))
     result = BatteryResult(package)
     started, digest = _now(), _digest(package)
-    for name in chosen:
-        outcome, seconds = run_check(bench, name)
-        result.outcomes[name], result.seconds[name] = outcome, seconds
-        if on_check is not None:
-            on_check(name, outcome, seconds)
-        if outcome.status == "failed" and (not keep_going or name == "spec_contract"):
-            break  # a package whose contract does not hold gives no other check anything to stand on
-        if name == "spec_contract" and forms is None:
-            _build_or_replace(bench)
     full = checks is None and not quick
+    with contextlib.ExitStack() as running:
+        for name, outcome, seconds in _outcomes(bench, chosen, running, full=full, named=forms is not None):
+            result.outcomes[name], result.seconds[name] = outcome, seconds
+            if on_check is not None:
+                on_check(name, outcome, seconds)
+            if outcome.status == "failed" and (not keep_going or name == "spec_contract"):
+                break  # a package whose contract does not hold gives no other check anything to stand on
     if full and digest is not None and _digest(package) != digest:
         full = False  # nobody can say which of the two contents was judged
         result.note = "a file of the package changed while the battery ran: run it again for a full report"
@@ -118,25 +123,70 @@ def run_battery(
     return result
 
 
-def _build_or_replace(bench: Bench) -> None:
-    """Build the native form; where that fails, the Inductor form is judged in its place, and the report says why."""
-    if "native" not in bench.forms:
-        return
-    bench.say("native: capture, lower, compile")
-    try:
-        _ = bench.native
-    except CompileError as error:
-        place = f" ({error.where})" if error.where else ""
-        bench.unbuilt = f"{error.message}{place}"
-        other = ["inductor"] if cpp_compiler() is not None else []
-        bench.forms = tuple([form for form in bench.forms if form != "native"] + other)
+def _outcomes(
+    bench: Bench, names: Sequence[str], running: contextlib.ExitStack, *, full: bool, named: bool
+) -> Iterator[tuple[str, Outcome, float]]:
+    """Each check's outcome and seconds in the catalogue's order, with a second process at work where there is a core.
+
+    Whoever waits for the other process runs the next check meanwhile, but not `throughput`: it measures a machine on
+    which nothing else of the battery runs.
+    """
+    if names[0] == "spec_contract":  # alone: the contract is what everything else stands on
+        yield names[0], *run_check(bench, names[0])
+    rest = [name for name in names if name != "spec_contract"]
+    helper = None
+    if full and cores() > 1 and torch.device(bench.device).type == "cpu":
+        helper = running.enter_context(Helper.start(bench, ASIDE, build="native" in bench.forms))
+    _expect_native(bench, helper, named=named)
+    own = [name for name in rest if name != LAST and (helper is None or name not in helper.checks)]
+    made: dict[str, tuple[Outcome, float]] = {}
+    for name in rest:
+        while name not in made:
+            if helper is not None and helper.has(name):
+                made[name] = helper.found[name]
+            elif own:
+                made[own[0]] = run_check(bench, own[0])
+                own.pop(0)
+            else:
+                made[name] = (helper and helper.wait(name)) or run_check(bench, name)
+        yield name, *made[name]
+
+
+def cores() -> int:
+    """How many processes can run at once here."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _expect_native(bench: Bench, helper: Helper | None, *, named: bool) -> None:
+    """Say where the native form will come from: another process, or from here once it is asked for.
+
+    Where it cannot be built and was not asked for by name, the Inductor form is judged in its place, and the report
+    says why.
+    """
+
+    def arrive() -> None:
+        try:
+            if helper is not None:
+                helper.native()
+            else:
+                bench.progress(BUILD, "capture, lower, compile", 0, 1)
+            if bench.native is not None and helper is None:
+                bench.progress(BUILD, f"built in {bench.build_seconds:.1f} s", 1, 1)
+        except CompileError as error:
+            if named:
+                raise
+            place = f" ({error.where})" if error.where else ""
+            bench.unbuilt = f"{error.message}{place}"
+            other = ["inductor"] if cpp_compiler() is not None else []
+            bench.forms = tuple([form for form in bench.forms if form != "native"] + other)
+
+    if "native" in bench.forms:
+        bench.arrival = arrive
 
 
 def _judged_binary(bench: Bench) -> Any:
     """The native form if it was built: what training is to load."""
-    with contextlib.suppress(CompileError):
-        return bench.native
-    return None
+    return None if bench.build_seconds is None else bench.native
 
 
 def chosen_checks(checks: Sequence[str] | None) -> list[str]:

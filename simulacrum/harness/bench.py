@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,8 @@ class Bench:
     quick: a fraction of the work, for a first look; never a full report. seed: of the drivers' choices.
     failures: the folder that failure files go to. used: tolerances used so far, over all checks.
     covered: what the runs have met so far ("terminated", "truncated", "both", "slot:NAME", ...), over all checks.
+    arrival: waits for the native form where another process builds it; called once, and may change `forms`.
+    build_seconds: what building the native form took.
     checksums: rollout name -> checksum, so that one check can hold another to what it saw.
     """
 
@@ -84,6 +87,8 @@ class Bench:
     checksums: dict[str, str] = field(default_factory=dict[str, str])
     check: str = ""
     unbuilt: str = ""
+    arrival: Callable[[], None] | None = None
+    build_seconds: float | None = None
 
     @property
     def native(self) -> Any:
@@ -92,9 +97,16 @@ class Bench:
         Raises:
             CompileError: it cannot be built.
         """
+        if self.arrival is not None:
+            arrival, self.arrival = self.arrival, None
+            arrival()
         if "native" not in self.forms:
             return None
-        return core_of(self.package, self.package.schema.max_episode_steps).native()
+        core, began = core_of(self.package, self.package.schema.max_episode_steps), time.perf_counter()
+        binary = core.native()
+        if self.build_seconds is None:
+            self.build_seconds = time.perf_counter() - began
+        return binary
 
     @property
     def schema(self) -> Schema:

@@ -36,6 +36,12 @@ class Used:
     share: dict[str, float] = field(default_factory=dict[str, float])
     ulp: dict[str, int] = field(default_factory=dict[str, int])
 
+    def merge(self, other: Used) -> None:
+        """Take in what another run has needed."""
+        for own, others in ((self.share, other.share), (self.ulp, other.ulp)):
+            for name, value in others.items():
+                own[name] = max(own.get(name, value), value)  # type: ignore[assignment]  # floats and ints, each its own
+
     def idle(self, fields: Mapping[str, Field]) -> list[str]:
         """The fields with a tolerance that no comparison so far has needed."""
         return [name for name, spec in fields.items() if spec.tolerance is not None and name not in self.share]

@@ -77,14 +77,19 @@ class BatchSide:
         self.env = env
         self.schema = env.schema
         self.info: Mapping[str, Any] = {}  # the last info, as it was given
+        self.state: EngineState | None = None  # the engine's, after the last reset or step
 
     def reset(self, seed: Any = None, options: dict[str, Any] | None = None) -> Frame:
         """The frame after a reset. Nothing has ended in it: in SAME_STEP its final observation is all zeros."""
-        return self.shown(self.env.reset(seed=seed, options=options), self.env.state)
+        given = self.env.reset(seed=seed, options=options)
+        self.state = self.env.state
+        return self.shown(given, self.state)
 
     def step(self, actions: Any) -> Frame:
         """The frame after a step."""
-        return self.shown(self.env.step(actions), self.env.state)
+        given = self.env.step(actions)
+        self.state = self.env.state  # once: the native form copies its rows for it
+        return self.shown(given, self.state)
 
     def shown(self, given: tuple[Any, ...], state: EngineState) -> Frame:
         """The frame of what `reset` (two items) or `step` (five) gave, and of the engine's state after it."""

@@ -59,7 +59,7 @@ class Lockstep:
 
     def step(self, actions: Any) -> Divergence | None:
         """Step both sides with the same actions `[N, ...]` and compare everything they show."""
-        self.before = self.env.state
+        self.before = self.batch.state
         batched = self.batch.step(actions)
         reference = self.reference.step(take(actions, self.chosen))
         self.transitions += len(self.chosen)

@@ -61,10 +61,10 @@ def record(env: SimulacrumVectorEnv, seeds: Sequence[int], actions: Sequence[Any
         last = made.frames[-1]
         ended: Array = last["terminated"] | last["truncated"]
         if env.autoreset_mode == AutoresetMode.DISABLED and ended.any():
-            made.states.append(env.state)
+            made.states.append(side.state)
             made.frames.append(side.reset(options={"reset_mask": ended}))
             made.actions.append(Restart(ended))
-        made.states.append(env.state)
+        made.states.append(side.state)
         made.frames.append(side.step(action))
         made.actions.append(action)
     return made

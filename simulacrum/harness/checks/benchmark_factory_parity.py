@@ -62,6 +62,7 @@ LIMIT = 11  # the short time limit
 
 def run(bench: Bench) -> Outcome:
     """Every form that is not the eager one on the CPU, one after the other."""
+    _ = bench.native  # from here on it is known which forms there are
     on_cpu = torch.device(bench.device).type == "cpu"
     wanted = [form for form in bench.forms if form != "eager" or not on_cpu]
     if not wanted:

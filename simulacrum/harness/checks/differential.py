@@ -7,8 +7,9 @@ state, observation, reward, both flags, info, mask, and the engine's clock and s
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,24 +56,67 @@ FULL = (
 QUICK = (Plan(1, 1), Plan(7, 7, params=True), Plan(65, 65))
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a plan has led to."""
+
+    plan: Plan
+    lock: Lockstep
+    seeds: list[int]
+    params: Mapping[str, Any] | None
+
+
+@dataclass
+class Done:
+    """The runs so far, kept for the native form, which may still be in the making; and where the time went."""
+
+    runs: list[Run] = field(default_factory=list[Run])
+    seconds: dict[str, float] = field(default_factory=lambda: {"reference": 0.0, "eager": 0.0, "native": 0.0})
+
+    @contextlib.contextmanager
+    def timed(self, what: str) -> Generator[None, None, None]:
+        """Count the time meanwhile to `what`."""
+        began = time.perf_counter()
+        yield
+        self.seconds[what] += time.perf_counter() - began
+
+    def add(self, run: Run) -> None:
+        """Count a run; what its references took was counted to the eager form, beside which they were stepped."""
+        self.runs.append(run)
+        self.seconds["reference"] += run.lock.reference.seconds
+        self.seconds["eager"] -= run.lock.reference.seconds
+
+    @property
+    def transitions(self) -> int:
+        """Transitions that a reference and the batch have both taken."""
+        return sum(run.lock.transitions for run in self.runs)
+
+
 def run(bench: Bench) -> Outcome:
     """All plans, smallest batch first; the first divergence ends the check."""
-    transitions, fewest = 0, 10**9
+    done = Done()
     coverage = Coverage(bench.package)
     plans = QUICK if bench.quick else FULL
     for number, plan in enumerate(plans):
         bench.say(f"{plan.num_envs} rows", number, len(plans))
-        with _watched(coverage, plan):
-            lock, found = _run(bench, plan)
-        transitions += lock.transitions
+        with done.timed("eager"), _watched(coverage, plan):
+            run, found = _run(bench, plan)
+        done.add(run)
         if found is not None:
-            return failed(f"the twins part: {found.difference.path}", found, compared_transitions=transitions)
-        fewest = min(fewest, int(lock.episodes.min()))
+            return failed(f"the twins part: {found.difference.path}", found, compared_transitions=done.transitions)
         if plan is CHECKED:
             bench.checksums["differential"] = checksum(
-                rows_of(frame, range(CHECKED_ROWS)) for _, frame in lock.frames[: CHECKED_STEPS + 1]
+                rows_of(frame, range(CHECKED_ROWS)) for _, frame in run.lock.frames[: CHECKED_STEPS + 1]
             )
-    return _judged(bench, coverage, transitions, fewest)
+    if "native" in bench.forms:
+        bench.say("the native form beside them", len(plans), len(plans))
+    if bench.native is not None:
+        for run in done.runs:
+            with done.timed("native"):
+                found = _beside_native(bench, run)
+            if found is not None:
+                return failed(f"the twins part: {found.difference.path}", found, compared_transitions=done.transitions)
+    return _judged(bench, coverage, done)
 
 
 @contextlib.contextmanager
@@ -88,7 +132,7 @@ def _watched(coverage: Coverage, plan: Plan) -> Generator[None, None, None]:
         yield
 
 
-def _run(bench: Bench, plan: Plan) -> tuple[Lockstep, Divergence | None]:
+def _run(bench: Bench, plan: Plan) -> tuple[Run, Divergence | None]:
     seed = bench.seed + plan.num_envs
     params = bench.row_params(plan.num_envs, seed) if plan.params else None
     env = bench.env(plan.num_envs, limit=plan.limit, params=params)
@@ -107,17 +151,14 @@ def _run(bench: Bench, plan: Plan) -> tuple[Lockstep, Divergence | None]:
     least = CHECKED_STEPS if plan is CHECKED else 0
     seeds = seeds_for(plan.num_envs, seed)
     found = lock.run(driver, seeds, episodes=EPISODES, most=max(most, least), least=least)
-    return lock, found or _beside_native(bench, plan, lock, seeds, params)
+    return Run(plan, lock, seeds, params), found
 
 
-def _beside_native(
-    bench: Bench, plan: Plan, lock: Lockstep, seeds: list[int], params: Mapping[str, Any] | None
-) -> Divergence | None:
+def _beside_native(bench: Bench, run: Run) -> Divergence | None:
     """The same rollout in the native form, all rows of it, against the eager one that the references agreed with."""
-    if bench.native is None:
-        return None
+    plan, lock, seeds = run.plan, run.lock, run.seeds
     plain = Recording(lock.env, seeds, lock.actions, [frame for _, frame in lock.frames])
-    native = record(bench.env(plan.num_envs, limit=plan.limit, params=params, form="native"), seeds, lock.actions)
+    native = record(bench.env(plan.num_envs, limit=plan.limit, params=run.params, form="native"), seeds, lock.actions)
     rows = range(plan.num_envs)
     parted = parting(bench, plain, native, rows, rows)
     if parted is None:
@@ -146,12 +187,14 @@ def checked_inputs(bench: Bench) -> tuple[list[int], list[Any]]:
     return seeds_for(CHECKED.num_envs, seed)[:CHECKED_ROWS], [take(action, rows) for action in actions]
 
 
-def _judged(bench: Bench, coverage: Coverage, transitions: int, fewest: int) -> Outcome:
-    fields = frame_fields(bench.schema)
+def _judged(bench: Bench, coverage: Coverage, done: Done) -> Outcome:
+    fields, transitions = frame_fields(bench.schema), done.transitions
     idle = bench.used.idle(fields)
     evidence = {
         "compared_transitions": transitions,
-        "episodes_per_row_at_least": fewest,
+        "seconds": {name: round(seconds, 3) for name, seconds in done.seconds.items()},
+        "share_of_the_reference": round(done.seconds["reference"] / sum(done.seconds.values()), 3),
+        "episodes_per_row_at_least": min(int(run.lock.episodes.min()) for run in done.runs),
         "met": {name: bench.covered.get(name, 0) for name in ("terminated", "truncated", "both", "ended")},
         "rules_met": [name for name in coverage.rules if name not in coverage.unmet],
         "lines_of_reference_never_run": coverage.unreached,

@@ -47,6 +47,7 @@ def run(bench: Bench) -> Outcome:
     evidence: dict[str, Any] = {"checksum": whole, "checksum_of": "differential" if kept else "this check alone"}
     if kept is not None and kept != whole:
         return failed(f"the rollout has the checksum {whole}, differential compared {kept}", **evidence)
+    _ = bench.native  # from here on it is known which forms there are
     bench.say("reference", 0, 1 + len(bench.forms))
     evidence["reference"] = _reference(bench, seeds, actions)
     batched: dict[str, dict[str, float]] = {}
