@@ -32,6 +32,9 @@ PRELUDE = (
 #endif
 #if !defined(LOOP_OVER_LIST)
 #define LOOP_OVER_LIST LOOP_OVER_ROWS
+#define VECTOR 16
+#else
+#define VECTOR 1
 #endif
 
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -92,8 +95,9 @@ class _Writer:
         touched = kernel.read | kernel.written
         self.flags = any(port.layout == "any" for port in touched)
         self.outside = [port for port in memory.numbers if port in touched]
-        plain = not (listed or self.looped)
-        self.turned = [port for port in self.outside if plain and port in kernel.written and _is_turned(port)]
+        self.turned = [] if self.looped else [one for one in self.outside if one in kernel.written and _is_turned(one)]
+        # In a listed kernel all that is written goes to columns first, and from there to the rows of the list.
+        self.aside = sorted(kernel.written, key=lambda port: port.name) if listed and not self.looped else self.turned
 
     def text(self) -> str:
         rows = "const int32_t *list, int64_t count" if self.listed else "int64_t lo, int64_t hi"
@@ -111,8 +115,7 @@ class _Writer:
 
     def _blocks(self) -> None:
         """A loop over blocks, and in it one over the rows of a block."""
-        for port in self.turned:
-            self.lines.append(f"  {C_MEMORY[port.dtype]} s{self.memory.numbers[port]}[{port.size} * LANES];")
+        self._declare_columns()
         self.lines += [
             "  for (int64_t from = lo; from < hi; from += LANES) {",
             "    const int64_t rows = hi - from < LANES ? hi - from : LANES;",
@@ -126,20 +129,55 @@ class _Writer:
         self.lines.append("    }")
         for port in self.turned:
             number, size = self.memory.numbers[port], port.size
-            self.lines.append(f"    to_rows(s{number}, p{number} + from * {size}, {size}, rows);")
+            self.lines.append(f"    to_rows({self._column(port)}, p{number} + from * {size}, {size}, rows);")
         self.lines.append("  }")
 
     def _listed(self) -> None:
-        if not self.looped:
-            self.lines.append("  LOOP_OVER_LIST")
+        """A loop over the list: in whole vectors, which the last row fills up, all reads before all writes."""
+        if self.looped:
+            self.lines += ["  for (int64_t j = 0; j < count; j++) {", *_place_of_row("list[j]", "    ")]
+            self._row("    ")
+            self.lines.append("  }")
+            return
+        self._declare_columns()
         self.lines += [
-            "  for (int64_t j = 0; j < count; j++) {",
-            "    const int64_t i = list[j], l = i % LANES;",
-            "    char *b = p[0] + i / LANES * BLOCK_BYTES;",
-            "    (void)b, (void)l;",
+            "  for (int64_t from = 0; from < count; from += LANES) {",
+            "    const int64_t rows = count - from < LANES ? count - from : LANES;",
+            "    const int64_t filled = (rows + VECTOR - 1) / VECTOR * VECTOR;",
+            "    int32_t at[LANES];",
+            "    for (int64_t j = 0; j < filled; j++) at[j] = list[from + (j < rows ? j : rows - 1)];",
+            "    LOOP_OVER_LIST",
+            "    for (int64_t j = 0; j < filled; j++) {",
+            *_place_of_row("at[j]", "      "),
         ]
-        self._row("    ")
-        self.lines.append("  }")
+        self._row("      ")
+        self.lines.append("    }")
+        for port in self.turned:
+            self.lines.append(f"    to_rows({self._column(port)}, t{self.memory.numbers[port]}, {port.size}, filled);")
+        self.lines += ["    for (int64_t j = 0; j < rows; j++) {", *_place_of_row("at[j]", "      ")]
+        for port in self.aside:
+            self.lines += [f"      {line}" for line in self._put_row(port)]
+        self.lines += ["    }", "  }"]
+
+    def _declare_columns(self) -> None:
+        for port in self.aside:
+            c_type, size = C_MEMORY[port.dtype], port.size
+            self.lines.append(f"  {c_type} {self._column(port)}[{size} * LANES];")
+            if self.listed and port in self.turned:
+                self.lines.append(f"  {c_type} t{self.memory.numbers[port]}[{size} * LANES];")
+
+    def _put_row(self, port: Port) -> list[str]:
+        """Copy one row of a port from the columns that were computed."""
+        if port in self.turned:
+            number, size = self.memory.numbers[port], port.size
+            return [f"__builtin_memcpy(p{number} + i * {size}, t{number} + j * {size}, sizeof(*p{number}) * {size});"]
+        places = [one.index for one in self.kernel.body.root.statements if isinstance(one, Put) and one.target == port]
+        names = [str(place.data) if place.constant else self._name(place) for place in places]
+        return [f"{self._at_home(port, name)} = {self._column(port)}[{name} * LANES + j];" for name in names]
+
+    def _column(self, port: Port) -> str:
+        number = self.memory.numbers.get(port)
+        return f"k{self.memory.starts[port]}" if number is None else f"s{number}"
 
     def _row(self, indent: str) -> None:
         for array in arrays_of(self.kernel.body.root):
@@ -164,7 +202,12 @@ class _Writer:
     def _put(self, put: Put) -> str:
         if isinstance(put.target, Port) and put.target.layout == "any":
             return f"any |= (int32_t){self._name(put.value)} << {self._name(put.index)};"
-        return f"{self._element(put.target, put.index)} = {self._name(put.value)};"
+        place = str(put.index.data) if put.index.constant else self._name(put.index)
+        if isinstance(put.target, Port) and put.target in self.aside:
+            home = f"{self._column(put.target)}[{place} * LANES + {'j' if self.listed else 'l'}]"
+        else:
+            home = self._element(put.target, put.index)
+        return f"{home} = {self._name(put.value)};"
 
     def _value(self, s: Scalar) -> str:
         if s.op == "load":
@@ -182,15 +225,23 @@ class _Writer:
         place = str(index.data) if index.constant else self._name(index)
         if not isinstance(source, Port):
             return f"{source.name}[{place}]"
-        if source.layout == "blocks":
-            start = self.memory.starts[source]
-            return f"(({C_MEMORY[source.dtype]} *)(b + {start}))[{place} * LANES + l]"
-        number = self.memory.numbers[source]
-        if source in self.turned:
-            return f"s{number}[{place} * LANES + l]"
-        if source.layout == "one":
-            return f"p{number}[{place}]"
-        return f"p{number}[i * {source.size} + {place}]"
+        return self._at_home(source, place)
+
+    def _at_home(self, port: Port, place: str) -> str:
+        """One element of this row's part of a port, where the port lies."""
+        if port.layout == "blocks":
+            return f"(({C_MEMORY[port.dtype]} *)(b + {self.memory.starts[port]}))[{place} * LANES + l]"
+        number = self.memory.numbers[port]
+        return f"p{number}[{place}]" if port.layout == "one" else f"p{number}[i * {port.size} + {place}]"
+
+
+def _place_of_row(row: str, indent: str) -> list[str]:
+    """The row that a list names: its number i, its block b, and its lane l in it."""
+    return [
+        f"{indent}const int64_t i = {row}, l = i % LANES;",
+        f"{indent}char *b = p[0] + i / LANES * BLOCK_BYTES;",
+        f"{indent}(void)b, (void)l;",
+    ]
 
 
 def memory_of(ports: Sequence[Port]) -> Memory:
