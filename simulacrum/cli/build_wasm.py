@@ -25,8 +25,9 @@ def build_wasm(
 ) -> None:
     """Write an environment as a WebAssembly module, and the JavaScript that loads and steps it.
 
-    The C is that of the native form, so the package must have been validated. The module itself is other machine code and
-    no report speaks for it: docs/native-elsewhere.md says what is checked. An older module in the folder is replaced.
+    The C is that of the native form, so the package must have been validated. The module itself is other machine code
+    and no report speaks for it: docs/webassembly-and-cuda.md says what is checked. An older module in the folder is
+    replaced.
     """
     from simulacrum.attest.gate import gate_state, require_fresh_report
     from simulacrum.contract.package import load_package

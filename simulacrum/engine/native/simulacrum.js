@@ -1,14 +1,14 @@
 /**
- * Environments of simulacrum in WebAssembly: a batch of rows, stepped from JavaScript. No dependencies; browsers and node.
+ * Environments of simulacrum in WebAssembly: a batch of rows, stepped from JavaScript. Browsers and node, no more.
  *
  *     import { Simulacrum } from "./simulacrum.js";
  *     const env = await Simulacrum.load("./toywalk.wasm", { numEnvs: 64 });
  *     env.reset(7); // row i gets the seed 7 + i
  *     const { observation, reward, terminated, truncated, info } = env.step(actions);
  *
- * Everything that is returned by reset, step, rollout and observe is a typed array that LOOKS INTO THE MODULE'S MEMORY, row
- * after row: the elements of row i of an observation of size k are at i * k. The next call writes over it. Keep a copy
- * (`observation.slice()`) of what you keep. int64 is a BigInt64Array, bool a Uint8Array of 0 and 1.
+ * Every array that reset, step, rollout and observe give LOOKS INTO THE MODULE'S MEMORY, row after row: the elements of
+ * row i of an observation of size k are at i * k. The next call writes over it. Keep a copy (`observation.slice()`) of
+ * what you keep. int64 is a BigInt64Array, bool a Uint8Array of 0 and 1.
  */
 
 const ARRAYS = {
@@ -31,12 +31,12 @@ export class Simulacrum {
   #exports; #mode; #ports; #pointers; #top; #buffer; #views; #shown; #started = false; #seeds; #rolled = null;
 
   /**
-   * @param {string|URL|ArrayBuffer|Uint8Array|WebAssembly.Module} source  the module; a string is an address relative to
-   *   this file. Give a `WebAssembly.Module` to share one compilation between several envs.
+   * @param {string|URL|ArrayBuffer|Uint8Array|WebAssembly.Module} source  the module; a string is an address that is
+   *   relative to this file. Give a `WebAssembly.Module` to share one compilation between several envs.
    * @param {object} [options]
    * @param {number} [options.numEnvs]  rows N; 1 by default.
    * @param {"next_step"|"same_step"|"disabled"} [options.autoresetMode]  as in Gymnasium; "next_step" by default.
-   * @param {number|null} [options.maxEpisodeSteps]  the time limit in steps; by default the environment's own, null for none.
+   * @param {number|null} [options.maxEpisodeSteps]  the time limit in steps, null for none; by default the schema's.
    * @param {Object<string, number|bigint|ArrayLike>} [options.params]  parameters: one value, or one a row.
    * @param {number|bigint|Array} [options.seed]  what the first `reset()` without a seed takes; by default chance.
    * @returns {Promise<Simulacrum>}
@@ -61,7 +61,8 @@ export class Simulacrum {
     this.#ports = new Map(this.about.ports.map((port) => [port.name, { ...port, size: product(port.shape) }]));
     this.#layOut();
     const limit = maxEpisodeSteps === undefined ? this.about.max_episode_steps : maxEpisodeSteps;
-    check(limit === null || (Number.isInteger(limit) && limit >= 1), `maxEpisodeSteps must be an integer or null, not ${limit}`);
+    const known = limit === null || (Number.isInteger(limit) && limit >= 1);
+    check(known, `maxEpisodeSteps must be an integer from 1 or null, not ${limit}`);
     this.#view("limit")[0] = limit === null ? NO_LIMIT : Math.min(limit, NO_LIMIT);
     this.#view("autoreset")[0] = autoresetMode === "disabled" ? 0 : 1;
     this.#setParams(params);
@@ -70,15 +71,15 @@ export class Simulacrum {
   /**
    * Start new episodes, in all rows or in those of `mask`.
    *
-   * @param {number|bigint|Array<number|bigint|null>} [seeds]  s gives row i the seed s + i; an array gives each row its own
-   *   (null: that row goes on with its next episode); without seeds all rows go on.
+   * @param {number|bigint|Array<number|bigint|null>} [seeds]  s gives row i the seed s + i; an array gives each row its
+   *   own (null: that row goes on with its next episode); without seeds all rows go on.
    * @param {{mask?: ArrayLike}} [options]  one value a row, true where a new episode starts.
    * @returns {{observation, info}}  of all rows.
    */
   reset(seeds, { mask } = {}) {
     check(mask === undefined || mask.length === this.numEnvs, `the mask must have ${this.numEnvs} values`);
     check(this.#started || mask === undefined, "the first reset is of all rows");
-    if (seeds === undefined && !this.#started) seeds = this.#seeds ?? crypto.getRandomValues(new BigUint64Array(1))[0] >> 1n;
+    if (!this.#started) seeds ??= this.#seeds ?? chance();
     const seed = this.read("seed"), episode = this.read("episode"), chosen = this.#view("reset_mask");
     for (let row = 0; row < this.numEnvs; row++) {
       chosen[row] = mask === undefined || mask[row] ? 1 : 0;
@@ -103,9 +104,9 @@ export class Simulacrum {
   /**
    * Step every row.
    *
-   * @param {ArrayLike|Object<string, ArrayLike>} [actions]  N times the action's size numbers, row after row; an object of
-   *   them for a Dict space. Without it: what was written to `actionMemory`.
-   * @returns {{observation, reward, terminated, truncated, info}}  read by the file's first comment.
+   * @param {ArrayLike|Object<string, ArrayLike>} [actions]  N times the action's size numbers, row after row; an object
+   *   of them for a Dict space. Without it: what was written to `actionMemory`.
+   * @returns {{observation, reward, terminated, truncated, info}}
    */
   step(actions) {
     check(this.#started, "call reset() before step()");
@@ -115,12 +116,12 @@ export class Simulacrum {
   }
 
   /**
-   * Step every row through a sequence of actions, as so many `step` calls would. Refused as a whole, or done as a whole.
+   * Step every row through a sequence of actions, as so many `step` calls would. It is done as a whole or not at all.
    *
-   * @param {ArrayLike|Object<string, ArrayLike>} actions  steps * N times the action's size numbers, step after step.
+   * @param {ArrayLike|Object<string, ArrayLike>} actions  steps times what `step` takes, step after step.
    * @param {number} steps  how many.
-   * @returns {{observation, reward, terminated, truncated, info}}  every array steps times as long. The first rollout of a
-   *   length grows the memory: arrays that were returned before it are then empty, and the next call gives new ones.
+   * @returns {{observation, reward, terminated, truncated, info}}  every array `steps` times as long. A rollout longer
+   *   than those before it may grow the memory: arrays from earlier calls are then empty, and later calls give new ones.
    */
   rollout(actions, steps) {
     check(this.#started, "call reset() before rollout()");
@@ -128,7 +129,8 @@ export class Simulacrum {
     const names = [...this.#actionNames(), ...this.about.shown[this.#mode]];
     const ports = names.map((name) => this.#ports.get(name));
     const addresses = this.#rolloutMemory(ports, steps);
-    const arrays = ports.map((port, k) => new ARRAYS[port.dtype](this.#memory, addresses[k], steps * this.numEnvs * port.size));
+    const count = (port) => steps * this.numEnvs * port.size;
+    const arrays = ports.map((port, k) => new ARRAYS[port.dtype](this.#memory, addresses[k], count(port)));
     this.#eachAction(actions, (port, values) => put(arrays[names.indexOf(port.name)], port.dtype, values, port.name));
     const table = this.#table, kept = table.slice(), before = this.save();
     try {
@@ -147,7 +149,7 @@ export class Simulacrum {
     return arranged(this.#given(this.#mode), (name) => arrays[names.indexOf(name)]);
   }
 
-  /** Where actions may be written before `step()` without an argument: a typed array, or an object of them for a Dict space. */
+  /** Where to write actions for a `step()` without an argument: a typed array; an object of them for a Dict space. */
   get actionMemory() {
     const names = this.#actionNames();
     if (names.length === 1 && names[0] === "action") return this.#view("action");
@@ -186,7 +188,7 @@ export class Simulacrum {
     this.#started = true;
   }
 
-  // --- memory ------------------------------------------------------------------------------------------------------------
+  // --- memory --------------------------------------------------------------------------------------------------------
 
   get #memory() {
     return this.#exports.memory.buffer;
@@ -234,8 +236,8 @@ export class Simulacrum {
     this.#views = new Map(
       outside.map((port) => [port.name, new ARRAYS[port.dtype](this.#memory, table[port.at], this.#count(port))]),
     );
-    const [reset, step] = ["reset", this.#mode].map((name) => arranged(this.#given(name), (one) => this.#views.get(one)));
-    this.#shown = { reset, step };
+    const shown = (name) => arranged(this.#given(name), (one) => this.#views.get(one));
+    this.#shown = { reset: shown("reset"), step: shown(this.#mode) };
   }
 
   #view(name) {
@@ -289,7 +291,7 @@ export class Simulacrum {
     return new TextDecoder().decode(bytes.subarray(address, bytes.indexOf(0, address)));
   }
 
-  // --- calls -------------------------------------------------------------------------------------------------------------
+  // --- calls ---------------------------------------------------------------------------------------------------------
 
   #reset() {
     this.#view("now")[0] = performance.now() / 1000;
@@ -300,7 +302,7 @@ export class Simulacrum {
   #advance() {
     if (this.autoresetMode === "disabled") {
       const row = this.read("ended").indexOf(1);
-      check(row < 0, `row ${row} has ended: reset(undefined, { mask }) it before it is stepped (autoreset is disabled)`);
+      check(row < 0, `row ${row} has ended, and autoreset is disabled: reset(undefined, { mask }) it before the step`);
     }
     this.#view("now")[0] = performance.now() / 1000;
     const refused = this.#exports[`${this.#mode}_checked`](this.#pointers, 0n, BigInt(this.numEnvs));
@@ -351,7 +353,8 @@ export class Simulacrum {
       const values = typeof given === "object" ? given : new Array(this.numEnvs).fill(given);
       put(this.#view(port.name), port.dtype, values, port.name);
       for (const value of this.#view(port.name)) {
-        check((low === null || value >= low) && (high === null || value <= high), `${name} ${value} is outside [${low}, ${high}]`);
+        const inside = (low === null || value >= low) && (high === null || value <= high);
+        check(inside, `${name} ${value} is outside [${low}, ${high}]`);
       }
     }
   }
@@ -411,6 +414,10 @@ function cast(value, dtype, name) {
 /** The seed of a row, `seeds` being one for all of them, or undefined. */
 function offset(seeds, row) {
   return seeds === undefined || seeds === null ? undefined : BigInt(seeds) + BigInt(row);
+}
+
+function chance() {
+  return crypto.getRandomValues(new BigUint64Array(1))[0] >> 1n;
 }
 
 /** The low and the high word of a 64-bit seed. */

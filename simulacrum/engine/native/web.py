@@ -1,4 +1,4 @@
-"""The native form as a WebAssembly module, from the very C that the binary is made of, and what steps it in JavaScript."""
+"""The native form as a WebAssembly module, of the same C as the binary, and what steps it in JavaScript."""
 
 from __future__ import annotations
 
