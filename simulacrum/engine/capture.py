@@ -9,11 +9,14 @@ graph, is an error here, with the author's file and line in it.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.fx.traceback
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from simulacrum.errors import CompileError
@@ -48,10 +51,28 @@ class _Flat(torch.nn.Module):
         self.note = given.append  # export puts a module's own attributes back as they were; a list outside stays
 
     def forward(self, *flat: torch.Tensor) -> tuple[Any, ...]:
-        result = self.function(*pytree.tree_unflatten(list(flat), self.taken))
+        with _NotingPlaces():
+            result = self.function(*pytree.tree_unflatten(list(flat), self.taken))
         leaves, given = pytree.tree_flatten(result)
         self.note(given)
         return tuple(leaves)
+
+
+class _NotingPlaces(TorchFunctionMode):
+    """Notes on each node of the graph, as `meta["custom"]["where"]`, the line of somebody's fast.py that it came from.
+
+    Newer versions of torch keep no frames of a plain function in `meta["stack_trace"]`; older ones have no notes.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        note = getattr(torch.fx.traceback, "annotate", None)
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        while frame is not None and not frame.f_code.co_filename.endswith("fast.py"):
+            frame = frame.f_back
+        if note is None or frame is None:
+            return func(*args, **(kwargs or {}))
+        with note({"where": f"{frame.f_code.co_filename}:{frame.f_lineno}"}):
+            return func(*args, **(kwargs or {}))
 
 
 def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
@@ -71,7 +92,7 @@ def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:
         batch = torch.export.Dim("N", min=2, max=MAX_ROWS)
         shapes = (tuple({0: batch} if tensor.dim() else {} for tensor in example),)
     try:
-        with torch.no_grad():
+        with torch.no_grad(), torch.fx.traceback.preserve_node_meta():
             program = torch.export.export(module, example, dynamic_shapes=shapes, strict=False)
         _refuse_values(program)
     except Exception as error:

@@ -11,10 +11,9 @@ import torch
 from torch import fx
 
 from simulacrum.errors import LoweringError
-from simulacrum.lower.program import Builder
+from simulacrum.lower.program import Builder, Scalar
 from simulacrum.lower.rules import RULES, Call
-from simulacrum.lower.rules.call import shape_of
-from simulacrum.lower.tensors import Tensor, count, materialise, stored
+from simulacrum.lower.tensors import Place, Tensor, materialise, stored
 
 LARGE = 64  # elements a row: what is larger is computed in loops
 # Operations that stand for another place of their operand, and cost nothing however often they are asked.
@@ -26,6 +25,7 @@ _VIEWS = {
 }  # fmt: skip
 _NOTHING = {"_assert_tensor_metadata", "_assert_scalar", "sym_constrain_range_for_size", "_assert_async"}
 _SYMBOLS = {"sym_size"}
+_PORTABLE = {"atan2", "cos", "exp", "log", "sin", "tan", "tanh"}  # torch's own have other bits in every form
 
 
 class Graph:
@@ -59,7 +59,7 @@ class Graph:
         (given,) = next(node for node in self.program.graph.nodes if node.op == "output").args
         return [self._true.get(node, self.made[node]) if isinstance(node, fx.Node) else None for node in given]
 
-    # --- inputs --------------------------------------------------------------------------------------------------------
+    # --- inputs -----------------------------------------------------------------------------------------------------
 
     def _enter_inputs(self, inputs: Sequence[Tensor]) -> None:
         self._true: dict[fx.Node, Any] = {}
@@ -81,6 +81,7 @@ class Graph:
         meta = node.meta.get("val")
         if isinstance(made, Tensor):
             made.meta = meta
+            self._place_refusals(node, made)
         if node.name in self.instead:
             self._true[node] = made
             value = self.b.const(self.instead[node.name], torch.bool)
@@ -88,7 +89,19 @@ class Graph:
             made.meta = meta
         return made
 
-    # --- operations ----------------------------------------------------------------------------------------------------
+    def _place_refusals(self, node: fx.Node, made: Tensor) -> None:
+        """Elements are made when they are asked for; what they refuse is still this node's."""
+        element = made.element
+
+        def placed(place: Place) -> Scalar:
+            try:
+                return element(place)
+            except LoweringError as error:
+                raise error if error.where else self._refusal(node, error) from error
+
+        made.element = placed
+
+    # --- operations -------------------------------------------------------------------------------------------------
 
     def _node(self, node: fx.Node) -> Any:
         name, changes = operation(node)
@@ -101,7 +114,9 @@ class Graph:
             self._check_in_place(node)
         rule = RULES.get("view_as_dtype" if name == "view" and "dtype" in _given(node) else name)
         if rule is None:
-            raise self._refusal(node, LoweringError(f"the operation {node.target} cannot be lowered"))
+            instead = f"simulacrum.portable.tensor.{name}" if name in _PORTABLE else None
+            error = LoweringError(f"the operation {node.target} cannot be lowered", next_step=instead)
+            raise self._refusal(node, error)
         try:
             given = {key: self._value(value) for key, value in _given(node).items()}
             made = rule(Call(self.b, name, given, node.meta["val"]))
@@ -185,9 +200,11 @@ def _is_elementwise(user: fx.Node) -> bool:
 def place_of(node: fx.Node) -> tuple[str | None, str | None]:
     """The author's file and line that a node came from, and the rule (R7) whose tag stands there or just above."""
     frames = re.findall(r'File "([^"]+)", line (\d+)', str(node.meta.get("stack_trace") or ""))
-    for filename, line in reversed(frames):
-        if filename.endswith("fast.py"):
-            return f"{filename}:{line}", _rule_near(filename, int(line))
+    written = [frame for frame in frames if frame[0].endswith("fast.py")]
+    noted = (node.meta.get("custom") or {}).get("where")  # as `capture` notes it
+    if noted or written:
+        filename, line = noted.rsplit(":", 1) if noted else written[-1]
+        return f"{filename}:{line}", _rule_near(filename, int(line))
     return (f"{frames[-1][0]}:{frames[-1][1]}", None) if frames else (None, None)
 
 
@@ -200,6 +217,3 @@ def _rule_near(filename: str, line: int) -> str | None:
         if text.lstrip().startswith("def "):
             return None
     return None
-
-
-__all__ = ["LARGE", "Graph", "count", "operation", "place_of", "shape_of"]

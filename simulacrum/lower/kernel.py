@@ -39,7 +39,7 @@ def store(b: Builder, port: Port, tensor: Tensor) -> None:
     """Write `tensor` to `port`, nothing where it is what the port holds already."""
     found = (tensor.dtype, *tensor.shape)
     if found != (port.dtype, ROW, *port.shape):
-        raise LoweringError(f"{port.name} has another form than its port", expected=port, found=found)
+        raise LoweringError(f"{port.name} has another form than its port", expected=port, found=str(found))
 
     def put(place: Place) -> None:
         index, value = b.index(flat(b, tensor.shape, place)), tensor.at(place)

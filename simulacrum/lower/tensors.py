@@ -94,7 +94,7 @@ def broadcast_shape(*tensors: Tensor) -> tuple[Length, ...]:
     return tuple(shape)
 
 
-# --- arithmetic on places: numbers stay numbers, scalars become int64 operations -----------------------------------------
+# --- arithmetic on places: numbers stay numbers, scalars become int64 operations ------------------------------------
 
 
 def plus(b: Builder, left: Index, right: Index) -> Index:

@@ -11,8 +11,12 @@ from simulacrum.lower.tensors import Tensor
 from simulacrum.lower.types import is_float, is_integer
 
 _SHORT = {
-    **{"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"},
-    **{"__and__": "and", "__or__": "or", "__xor__": "xor"},
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+    "__and__": "and",
+    "__or__": "or",
+    "__xor__": "xor",
 }
 
 
