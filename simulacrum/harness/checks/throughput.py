@@ -1,12 +1,14 @@
 """`throughput`: steps per second of both twins, resets and observations counted, and differential's checksum.
 
 Every timed window is the same rollout, cut or repeated to the batch size: the one of which `differential` has compared
-every bit. What a window returned is kept and hashed once the clock has stopped, so a step that does nothing, or less,
-is no fast step but a failed check.
+every bit. Its actions are tensors before the clock starts. What it ends with and the outputs of one step drawn by lot
+are compared once the clock has stopped, and windows of which everything is kept and hashed come before and after: so a
+step that does nothing, or less, is no fast step but a failed check.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -30,11 +32,12 @@ REFERENCE_SECONDS = 0.3  # of each window of the reference, at least
 
 @dataclass(frozen=True)
 class Rollout:
-    """Seeds and actions of one batch size, and the checksum that its first rows must give."""
+    """Seeds and actions of one batch size, and the frames that its first rows must give, with their checksum."""
 
     seeds: list[int]
     actions: list[Any]
-    rows: int  # how many rows go into the checksum
+    rows: int  # how many rows are compared
+    frames: list[Frame]
     checksum: str
 
 
@@ -82,7 +85,8 @@ def _rollout(seeds: list[int], actions: list[Any], frames: list[Frame], size: in
     rows = min(size, len(seeds))
     index = [row % len(seeds) for row in range(size)]
     own = [take(action, index) for action in actions]
-    return Rollout([seeds[row] for row in index], own, rows, checksum(rows_of(frame, range(rows)) for frame in frames))
+    wanted = [rows_of(frame, range(rows)) for frame in frames]
+    return Rollout([seeds[row] for row in index], own, rows, wanted, checksum(wanted))
 
 
 def _reference(bench: Bench, seeds: Sequence[int], actions: Sequence[Any]) -> float:
@@ -105,23 +109,65 @@ def _reference(bench: Bench, seeds: Sequence[int], actions: Sequence[Any]) -> fl
 
 
 # What one call of reset or step gave, as it was given: nothing is copied or looked at while the clock runs.
-Given = tuple[tuple[Any, ...], EngineState]
+Given = tuple[Any, ...]
 
 
 def _measured(bench: Bench, form: str, rollout: Rollout) -> tuple[float, float, bool]:
     """(steps per second, seconds of the first window beyond the median one, whether every window did the work)."""
     env = bench.env(len(rollout.seeds), form=form)
-    seconds: list[float] = []
-    same = True
     actions = [_on_device(action, env.device) for action in rollout.actions]
-    while len(seconds) <= WINDOWS or (len(seconds) <= MOST_WINDOWS and sum(seconds[1:]) < ENOUGH_SECONDS):
-        given, elapsed = _window(env, rollout.seeds, actions)
+    first, same = _whole(env, rollout, actions)
+    seconds: list[float] = []
+    while len(seconds) < WINDOWS or (len(seconds) < MOST_WINDOWS and sum(seconds) < ENOUGH_SECONDS):
+        elapsed, done = _window(env, rollout, actions)
         seconds.append(elapsed)
-        frames = (rows_of(_shown(env, one), range(rollout.rows)) for one in given)
-        same = same and checksum(frames) == rollout.checksum
-    typical = statistics.median(seconds[1:])
-    transitions = len(rollout.seeds) * len(actions)
-    return transitions / typical, max(seconds[0] - typical, 0.0), same
+        same = same and done
+    same = same and _whole(env, rollout, actions)[1]
+    typical = statistics.median(seconds)
+    return len(rollout.seeds) * len(actions) / typical, max(first - typical, 0.0), same
+
+
+def _whole(env: SimulacrumVectorEnv, rollout: Rollout, actions: Sequence[Any]) -> tuple[float, bool]:
+    """The seconds of a window of which everything is kept and hashed, and whether it is the compared rollout."""
+    began = time.perf_counter()
+    given = [(env.reset(seed=rollout.seeds), env.state), *((env.step(action), env.state) for action in actions)]
+    _wait(env.device)
+    elapsed = time.perf_counter() - began
+    return elapsed, checksum(rows_of(_shown(env, *one), range(rollout.rows)) for one in given) == rollout.checksum
+
+
+def _window(env: SimulacrumVectorEnv, rollout: Rollout, actions: Sequence[Any]) -> tuple[float, bool]:
+    """The seconds of the steps of one timed rollout, and whether its outputs are the compared ones.
+
+    Of a timed window two outputs are kept, since keeping all of them is paid in fresh memory and not in steps: that of
+    a step drawn by lot after the env was made, and that of the last step with the state, returns and lengths in which
+    it ends, which hang on every step before it.
+    """
+    chance = random.SystemRandom().randrange(len(actions))
+    env.reset(seed=rollout.seeds)  # apart: it makes the seeds
+    given: Given = ()
+    drawn: Given = ()
+    _wait(env.device)
+    began = time.perf_counter()
+    for number, action in enumerate(actions):
+        given = env.step(action)
+        if number == chance:
+            drawn = given
+    _wait(env.device)
+    elapsed = time.perf_counter() - began
+    rows = range(rollout.rows)
+    last, some = (rows_of(_shown(env, one, env.state), rows) for one in (given, drawn))
+    return elapsed, _agree(last, rollout.frames[-1]) and _agree(_outputs(some), _outputs(rollout.frames[chance + 1]))
+
+
+def _outputs(frame: Frame) -> Frame:
+    """What the step itself gave, without the engine's state, of which only the last is known."""
+    given = ("observation", "reward", "terminated", "truncated", "info", "action_mask")
+    return {name: value for name, value in frame.items() if name.partition(".")[0] in given}
+
+
+def _agree(one: Frame, other: Frame) -> bool:
+    return checksum([one]) == checksum([other])
 
 
 def _on_device(action: Any, device: torch.device) -> Any:
@@ -132,24 +178,14 @@ def _on_device(action: Any, device: torch.device) -> Any:
     return torch.from_numpy(action).to(device)
 
 
-def _window(env: SimulacrumVectorEnv, seeds: list[int], actions: Sequence[Any]) -> tuple[list[Given], float]:
-    """One timed rollout: its reset apart (it makes the seeds), then every step; and the seconds of the steps."""
-    given: list[Given] = [(env.reset(seed=seeds), env.state)]
-    _wait(env.device)
-    began = time.perf_counter()
-    given.extend((env.step(action), env.state) for action in actions)
-    _wait(env.device)
-    return given, time.perf_counter() - began
-
-
 def _wait(device: torch.device) -> None:
     """Let an accelerator finish: it is told to work, and the clock would stop before it has."""
     if device.type != "cpu":
         torch.accelerator.synchronize(device)
 
 
-def _shown(env: SimulacrumVectorEnv, one: Given) -> Frame:
-    return BatchSide(env).shown(one[0], one[1])
+def _shown(env: SimulacrumVectorEnv, given: Given, state: EngineState) -> Frame:
+    return BatchSide(env).shown(given, state)
 
 
 def _message(evidence: dict[str, Any]) -> str:
