@@ -110,8 +110,8 @@ def make_vector(package: EnvPackage | str | Path, num_envs: int = 1, **kwargs: A
 def _fastest_validated(package: EnvPackage, device: torch.device, params: Any) -> str:
     """The form that is built when none is named: the native one on the CPU, or what was validated in its place.
 
-    A package whose native form could not be built says so once. Where the gate is closed for a form that was validated, or
-    for all, that form is returned, so that the gate says what is missing and which command mends it.
+    A package whose native form could not be built says so once. Where the gate is closed for a form that was
+    validated, or for all, that form is returned, so that the gate says what is missing and which command mends it.
     """
     from simulacrum.attest.gate import gate_state, wanted_configuration
     from simulacrum.engine.forms import CompilerWarning

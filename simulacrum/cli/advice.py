@@ -57,7 +57,7 @@ def _native(native: Mapping[str, Any]) -> Iterator[Finding]:
 def _compiler(compiler: Mapping[str, Any]) -> Iterator[Finding]:
     if compiler["path"] is None:
         yield Finding(
-            "note", "compiler", "no C++ compiler was found ($CXX, g++, clang++, c++); only --compile inductor needs one",
+            "note", "compiler", "no C++ compiler was found ($CXX, g++, clang++, c++); only the form inductor needs one",
             "install one (Debian, Ubuntu: apt install g++) if you want that form",
         )  # fmt: skip
     elif compiler["version"] is None:

@@ -28,8 +28,9 @@ def doctor(
 
     Exit codes: 0 no problem was found (what is slow is no problem), 1 there is one.
 
-    --json prints one document with version, healthy, versions, machine, native, compiler, torch, folders, environments (as
-    `list` has them) and findings, each of these with its level (problem, slow or note), topic, text and mend.
+    --json prints one document with version, healthy, versions, machine, native, compiler, torch, folders,
+    environments (as `list` has them) and findings, each of these with its level (problem, slow or note), topic, text
+    and mend.
     """
     from simulacrum.cli import health
     from simulacrum.cli.advice import findings

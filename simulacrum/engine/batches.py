@@ -175,8 +175,11 @@ class NativeRows:
         )
         if not ready:
             actions = to_tensors(self.core.schema.action, actions, self.batch.num_envs, torch.device("cpu"))
-        given = actions if self._single else [actions[name] for name in self._names]
-        block = self.batch.step(given) if self._single else self.batch.step_several(given)
+        several: Any = actions  # a dict where the space is one
+        if self._single:
+            block = self.batch.step(several)
+        else:
+            block = self.batch.step_several([several[name] for name in self._names])
         if isinstance(block, int):
             raise self._refusal(block, actions)
         if not self._double_buffer:

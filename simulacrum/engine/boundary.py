@@ -109,7 +109,7 @@ class Core:
         return functools.partial(self._step_compiled, mode, self.compiled[same, name])
 
     def native(self) -> Any:
-        """The native form (`engine.native.Binary`): what `use_native` gave, or made now. `CompileError` where it cannot."""
+        """The native form (`engine.native.Binary`): what `use_native` gave, or made now. May raise `CompileError`."""
         if NATIVE not in self.kept:
             from simulacrum.engine.native import build as build_native
 

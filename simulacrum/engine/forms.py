@@ -161,7 +161,7 @@ def resolve_form(compile: Any, device: torch.device, *, warn: bool = True) -> st
 
 
 def standard_forms(device: torch.device) -> tuple[str, ...]:
-    """The forms that are validated and measured unless others are named: eager, and the fastest one that can be built."""
+    """The forms that are validated and measured unless others are named: eager, and the fastest that can be built."""
     if device.type == "cpu" and find_compiler() is not None:
         return ("eager", NATIVE)
     return ("eager", "inductor") if device.type != "cpu" or cpp_compiler() is not None else ("eager",)

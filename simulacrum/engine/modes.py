@@ -84,7 +84,9 @@ def check_steps(actions: Any) -> int:
     first = next(iter(actions.values()), ()) if isinstance(actions, Mapping) else actions
     if not hasattr(first, "__len__") or len(first) < 1:
         raise UsageError(
-            "a rollout needs a sequence of actions", expected="[T, N, ...] with T of 1 or more", where="rollout(actions)"
+            "a rollout needs a sequence of actions",
+            expected="[T, N, ...] with T of 1 or more",
+            where="rollout(actions)",
         )
     return len(first)
 

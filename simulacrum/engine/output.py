@@ -61,7 +61,9 @@ def constants_of(twin: Any) -> set[int]:
     A twin may show such a tensor (a fixed action mask, say); what the caller gets must be a copy of it.
     """
     module = sys.modules.get(type(twin).__module__)
-    return storages(vars(twin), {} if module is None else vars(module))
+    named = {} if module is None else vars(module)
+    # Asked at each step; a module's longest entry is Python's own, with a hundred and fifty names and no tensor.
+    return storages(vars(twin), *(value for name, value in named.items() if name != "__builtins__"))
 
 
 def to_numpy(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an env gives back: Gymnasium's five values, as tensors, and as the NumPy arrays that Gymnasium's code expects."""
+"""What an env gives back: Gymnasium's five values, as tensors, or as the NumPy arrays that its own code expects."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def on_host(shown: Shown) -> Shown:
             info["final_info"], info["_final_info"] = masked(to_numpy(final_info), done), done.copy()
         if episode is not None:
             info["episode"], info["_episode"] = to_numpy(episode), done.copy()
-    first = (shown.observation, shown.reward, shown.terminated, shown.truncated)
-    return Shown(*map(to_numpy, first), info)
+    observation, reward, terminated, truncated = map(to_numpy, shown[:4])
+    return Shown(observation, reward, terminated, truncated, info)
 
 
 class Assembly:
@@ -89,7 +89,7 @@ class Assembly:
         """(observation, info)."""
         where = self.observation
         info: dict[str, Any] = {
-            key: tensors[place] if type(place) is int else {part: tensors[number] for part, number in place}
+            key: tensors[place] if isinstance(place, int) else {part: tensors[number] for part, number in place}
             for key, place in self.places.items()
         }
         if isinstance(where, int):

@@ -216,8 +216,8 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """Step every row through a whole sequence of actions, as so many `step` calls would, in one call.
 
         In the native form one call runs all steps of a few hundred rows before it goes on to the next, so that their
-        state stays in the nearest cache: for planners and search, with `fork` and `load_state_dict` beside it. The other
-        forms step in a loop, with the same bits.
+        state stays in the nearest cache: for planners and search, with `fork` and `load_state_dict` beside it. The
+        other forms step in a loop, with the same bits.
 
         Args:
             actions: `[T, N, ...]`, T at least 1.
@@ -238,8 +238,9 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def _one_of_rollout(self, actions: Any, number: int) -> Any:
         if self.autoreset_mode is AutoresetMode.DISABLED:
             self._check_not_ended()
-        one = {key: value[number] for key, value in actions.items()} if isinstance(actions, Mapping) else actions[number]
-        return self._rows.step(one)
+        if isinstance(actions, Mapping):
+            return self._rows.step({key: value[number] for key, value in actions.items()})
+        return self._rows.step(actions[number])
 
     def _check_not_ended(self) -> None:
         ended = self._rows.ended()

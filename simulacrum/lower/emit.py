@@ -1,8 +1,8 @@
 """C text of kernels: one statement a scalar, one loop over rows.
 
-Rows go by blocks of 64. In a port of layout "blocks" a block's elements lie together, 64 rows of one element, then 64 of the
-next, and a block of all such ports is one piece of memory: whatever a row keeps is then near, at a distance that is
-known when the C is compiled. A wide output of layout "rows" is computed in columns, and turned block by block.
+Rows go by blocks of 64. In a port of layout "blocks" a block's elements lie together, 64 rows of one element, then 64
+of the next, and a block of all such ports is one piece of memory: whatever a row keeps is then near, at a distance
+that is known when the C is compiled. A wide output of layout "rows" is computed in columns, and turned block by block.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def kernel_text(kernel: Kernel, memory: Memory, *, listed: bool = False) -> str:
     """The C function of a kernel.
 
     Plain: `void name(char *const *p, int64_t lo, int64_t hi)` for rows lo..hi-1, lo at the start of a block. `listed`:
-    for the `count` rows that `list` names. A kernel that writes a port of layout "any" returns the bits that any row set.
+    for the `count` rows that `list` names. A kernel that writes a port of layout "any" returns the bits that any row
+    set.
     """
     return _Writer(kernel, memory, listed=listed).text()
 
@@ -124,7 +125,8 @@ class _Writer:
         ]
         if not self.looped:
             self.lines.append("    LOOP_OVER_ROWS")
-        self.lines += ["    for (int64_t l = 0; l < rows; l++) {", "      const int64_t i = from + l;", "      (void)i;"]
+        self.lines += ["    for (int64_t l = 0; l < rows; l++) {", "      const int64_t i = from + l;"]
+        self.lines.append("      (void)i;")
         self._row("      ")
         self.lines.append("    }")
         for port in self.turned:
@@ -245,7 +247,7 @@ def _place_of_row(row: str, indent: str) -> list[str]:
 
 
 def memory_of(ports: Sequence[Port]) -> Memory:
-    """The memory of ports in the order in which they were met: one block for those that are kept, the rest by pointers."""
+    """The memory of ports in the order in which they were met: a block for those that are kept, pointers for others."""
     kept = sorted((port for port in ports if port.layout == "blocks"), key=lambda port: -port.dtype.itemsize)
     starts: dict[Port, int] = {}
     size = 0

@@ -1,7 +1,7 @@
 """Division by a constant without dividing: two products and a sum, where that is proven to round alike.
 
-For a constant d let zh be 1/d rounded, and zl what is missing, rounded. Then x * zl rounded, added to x * zh in one fused
-operation, is x / d correctly rounded, but for few x that can be listed and tried (Brisebarre, Muller and Raina,
+For a constant d let zh be 1/d rounded, and zl what is missing, rounded. Then x * zl rounded, added to x * zh in one
+fused operation, is x / d correctly rounded, but for few x that can be listed and tried (Brisebarre, Muller and Raina,
 "Accelerating correctly rounded floating-point division when the divisor is known in advance", IEEE Transactions on
 Computers 53(8), 2004). A vector of divisions costs an order of magnitude more than one of products.
 

@@ -13,8 +13,8 @@ The functions of the compiled library, for each `Function` named NAME, on rows l
     void    NAME(char *const *p, int64_t lo, int64_t hi)
     void    NAME_many(char *const *p, int64_t lo, int64_t hi, int64_t times, const int64_t *stride)
 
-`lo` is a multiple of TILE. `p[0]` points to the blocks, the others to ports by `Memory.numbers`. `NAME_many` runs `times`
-steps; between two of them pointer k moves on by stride[k] bytes.
+`lo` is a multiple of TILE. `p[0]` points to the blocks, the others to ports by `Memory.numbers`. `NAME_many` runs
+`times` steps; between two of them pointer k moves on by stride[k] bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The C expression of each operation of a scalar program. Each gives the bits that torch's CPU gives.
 
 Integers wrap (`-fwrapv`, and casts back to the narrow type, since C computes narrow integers as int); what C leaves
-undefined (a float beyond an integer's range, a shift by too much, a division by zero or of the lowest integer by -1) has
-one meaning here, on every machine.
+undefined (a float beyond an integer's range, a shift by too much, a division by zero or of the lowest integer by -1)
+has one meaning here, on every machine.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """C that turns columns into rows: how a loop over rows stores an output whose elements lie row by row.
 
-A vectorised loop has 16 rows in each of its vectors, one element of the output a vector. Stored as they are, each would be
-scattered over 16 rows, which costs a store an element. So the loop writes a strip of columns to the stack, and blocks
-of 16 rows by 4, 8 or 16 columns are turned in registers: each round interleaves the vectors of the upper half with those of
-the lower, which rotates the bits of an element's place by one; after as many rounds as the columns have bits, the
-columns' bits stand lowest. Blocks overlap where the width is no multiple.
+A vectorised loop has 16 rows in each of its vectors, one element of the output a vector. Stored as they are, each
+would be scattered over 16 rows, which costs a store an element. So the loop writes a strip of columns to the stack,
+and blocks of 16 rows by 4, 8 or 16 columns are turned in registers: each round interleaves the vectors of the upper
+half with those of the lower, which rotates the bits of an element's place by one; after as many rounds as the columns
+have bits, the columns' bits stand lowest. Blocks overlap where the width is no multiple.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def rounded(value: Any, slot: Slot, name: str) -> float:
     """`value` as a float of the slot's dtype, rounded once. Raises DrawError for what is no finite number."""
     if type(value) is Float32 and slot.dtype == "float32" and -math.inf < float(value) < math.inf:
         return float(value)
-    plain: Any = value.item() if hasattr(value, "item") else value  # NumPy scalars
+    given: Any = value
+    plain: Any = given.item() if hasattr(given, "item") else given  # NumPy scalars
     if isinstance(plain, bool) or not isinstance(plain, (int, float)):
         raise _bad(slot, f"{name} is not a number", "an int or a float", repr(value))
     if slot.dtype == "float32":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -36,8 +36,8 @@ _one_operator: ContextVar[bool] = ContextVar("one_operator", default=False)
 
 
 @contextlib.contextmanager
-def blocks_as_one_operator() -> Iterator[None]:
-    """Inside, a capture holds each evaluation as one operator, `simulacrum::threefry2x32`, in place of 80 small ones."""
+def blocks_as_one_operator() -> Generator[None]:
+    """Inside, a capture holds each evaluation as one operator, `simulacrum::threefry2x32`, not as 80 small ones."""
     token = _one_operator.set(True)
     try:
         yield

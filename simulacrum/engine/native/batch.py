@@ -74,7 +74,7 @@ class NativeBatch:
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
         self.take_params(params)
 
-    # --- memory --------------------------------------------------------------------------------------------------------
+    # --- memory ----------------------------------------------------------------------------------------------------
 
     def _set_one(self, name: str, kind: Any, value: Any) -> None:
         kind.from_buffer(self._ones, 8 * ONE.index(name)).value = value
@@ -106,7 +106,7 @@ class NativeBatch:
         for outputs in self._outputs.values():
             outputs.forget()
 
-    # --- state in and out ----------------------------------------------------------------------------------------------
+    # --- state in and out ------------------------------------------------------------------------------------------
 
     def state(self) -> EngineState:
         """The rows as tensors `[N, ...]` of their own."""
@@ -125,7 +125,7 @@ class NativeBatch:
                 self._arena.put(BEGAN, began)
         self.started = True
 
-    # --- calls ---------------------------------------------------------------------------------------------------------
+    # --- calls -----------------------------------------------------------------------------------------------------
 
     def reset(self, mask: torch.Tensor, seed: torch.Tensor, episode: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Put the rows of `mask` [N] at the start of `episode` [N] of `seed` [N, 2]; what all rows then show."""

@@ -32,8 +32,8 @@ _WORDS = ctypes.c_void_p  # an array of pointers
 class Binary:
     """A loaded library. `about` is what the file says of itself; `sha256` the hash of its bytes.
 
-    `at` gives a port of the arena its place in bytes in a block, and any other its place in the array of pointers, of which
-    the first is the arena's.
+    `at` gives a port of the arena its place in bytes in a block, and any other its place in the array of pointers, of
+    which the first is the arena's.
     """
 
     path: Path
@@ -103,7 +103,7 @@ def build(core: Any, folder: Path | None = None) -> Binary:
 
 
 def described(core: Any, captured: Sequence[Function], library: Library) -> dict[str, Any]:
-    """What whoever calls the functions of a library has to know, as JSON values: where each tensor lies, what is shown."""
+    """What a caller of a library has to know, as JSON values: where each tensor lies, and what is shown."""
     memory = library.memory
     return {
         "env": core.schema.id,

@@ -11,7 +11,10 @@ import torch
 from simulacrum.lower.program import Scalar
 from simulacrum.lower.rules.call import Call, rule
 from simulacrum.lower.tensors import Place, Tensor, broadcast
+from simulacrum.rng.batched import blocks_as_one_operator
 from simulacrum.rng.scalar import PARITY, ROTATIONS, ROUNDS
+
+__all__ = ["blocks_as_one_operator", "threefry2x32"]  # who captures with the one needs the rule of the other
 
 _WORD = torch.int32
 

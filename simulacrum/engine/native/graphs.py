@@ -1,7 +1,7 @@
 """What is lowered: reset, and a step of either kind, as pure functions of tensors with a name for each.
 
-A name says where a tensor lies. `state.*`, `seed`, `episode`, `key`, `t`, `returns`, `ended`, `began` are the arena, read
-and written in place. `action`, `params.*` and `reset_mask` come row by row from outside, `limit`,
+A name says where a tensor lies. `state.*`, `seed`, `episode`, `key`, `t`, `returns`, `ended`, `began` are the arena,
+read and written in place. `action`, `params.*` and `reset_mask` come row by row from outside, `limit`,
 `autoreset` and `now` are one number for all rows. What begins with `out.` is what a caller receives.
 """
 
@@ -14,11 +14,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from simulacrum.engine.capture import capture
-from simulacrum.engine.native import draws  # noqa: F401  # its rule
+from simulacrum.engine.native.draws import blocks_as_one_operator
 from simulacrum.engine.rows import Clock, EngineState, StepOut
 from simulacrum.lower.library import Function
 from simulacrum.lower.program import Port
-from simulacrum.rng.batched import blocks_as_one_operator, split_seed
+from simulacrum.rng.batched import split_seed
 
 RESTART, ILLEGAL, MASK, BEGAN = "restart", "illegal", "reset_mask", "began"
 ONE = ("limit", "autoreset", "now")  # in the order of the graph's inputs
@@ -44,7 +44,7 @@ def functions(core: Any) -> list[Function]:
     ]
 
 
-# --- the three functions, each giving ((state, began), {name: tensor}) ----------------------------------------------------
+# --- the three functions, each giving ((state, began), {name: tensor}) --------------------------------------------
 
 
 def _reset(core: Any) -> Callable[..., Any]:
@@ -110,7 +110,7 @@ def _episode(out: StepOut, began: torch.Tensor, now: torch.Tensor) -> dict[str, 
     }
 
 
-# --- capture -------------------------------------------------------------------------------------------------------------
+# --- capture ------------------------------------------------------------------------------------------------------
 
 
 def _example(core: Any) -> tuple[tuple[EngineState, torch.Tensor, Any], Any, dict[str, torch.Tensor]]:

@@ -62,7 +62,7 @@ class Block:
             sum(map(sys.getrefcount, tensors)),
             sum(map(_handles, tensors)),
             sum(map(torch.Tensor.dim, tensors)),
-            _uses(self._storage._cdata),
+            _uses(self._storage._cdata),  # pyright: ignore[reportPrivateUsage]
         )
 
     @property
@@ -76,7 +76,7 @@ class Block:
         )
 
 
-_needs_gradient = torch.Tensor.requires_grad.__get__
+_needs_gradient: Callable[[torch.Tensor], bool] = torch.Tensor.requires_grad.__get__  # pyright: ignore
 
 
 class Outputs:
