@@ -30,9 +30,9 @@ _SPARE = 65_536  # bytes of stack for whatever is not counted
 
 
 def stack_bytes(library: Library) -> int:
-    """Enough stack for any function of the library: strips of wide outputs, and the arrays of a row."""
+    """Enough stack for any function of the library: all that it writes as columns and as rows, and the arrays of a row."""
     needed = [
-        sum(port.size * port.dtype.itemsize * LANES for port in kernel.written if port.layout == "rows")
+        2 * sum(port.size * port.dtype.itemsize * LANES for port in kernel.written)
         + sum(array.size * array.dtype.itemsize for array in arrays_of(kernel.body.root))
         for kernel in library.kernels.values()
     ]
