@@ -9,7 +9,7 @@ import torch
 
 from simulacrum.lower.program import Index, Scalar
 from simulacrum.lower.rules.call import Call, length_of, rule
-from simulacrum.lower.tensors import ROW, Length, Place, Tensor, count, flat, plus, times, unflat
+from simulacrum.lower.tensors import ROW, Length, Place, Tensor, broadcast, count, flat, plus, times, unflat
 from simulacrum.lower.types import INDEX
 
 
@@ -57,6 +57,14 @@ def expand(c: Call) -> Tensor:
     x: Tensor = c["self"]
     lead = len(c.shape) - x.rank
     return c.new(lambda place: x.at([0 if n == 1 else here for n, here in zip(x.shape, place[lead:], strict=True)]))
+
+
+@rule("broadcast_tensors")
+def broadcast_tensors(c: Call) -> list[Tensor]:
+    def stretched(part: Tensor) -> Tensor:
+        return Tensor(c.shape, part.dtype, lambda place: broadcast(part, place))
+
+    return [stretched(part) for part in c["tensors"]]
 
 
 @rule("permute", "transpose", "t", "movedim", "swapaxes", "numpy_T", "mT")

@@ -83,6 +83,7 @@ def joined(x: Tensor, y: Tensor) -> dict[str, Tensor]:
         "cat rows of a matrix": torch.cat([x[:, None], x[:, None] == 0], dim=1),
         "stack": torch.stack([x, x.flip(1)], dim=1),
         "stack -1": torch.stack([x, x], dim=-1),
+        "broadcast": torch.cat(torch.broadcast_tensors(x[:, :1], y), dim=1),
         "stack front": torch.stack([x, x], dim=0).transpose(0, 1),
         "pad": F.pad(x, (1, 1), value=1) if x.dtype != torch.bool else F.pad(x, (1, 1), value=True),
     }
