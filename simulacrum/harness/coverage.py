@@ -12,12 +12,14 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.rule_checks import TAGGED
 from simulacrum.contract.source import read_source, rule_names
+
+PATIENCE = 2000  # calls without a new line, once every rule is met, after which nobody watches any more
 
 
 @dataclass
@@ -26,6 +28,9 @@ class Coverage:
 
     package: EnvPackage
     seen: set[int] = field(default_factory=set[int])  # lines of reference.py that have run
+    done: set[CodeType] = field(default_factory=set[CodeType])  # its functions of which all lines have
+
+    idle: int = 0  # calls of such functions since the last line that was new
 
     def __post_init__(self) -> None:
         self.path = str(self.package.folder / "reference.py")
@@ -77,19 +82,59 @@ class Coverage:
     @contextmanager
     def watching(self) -> Generator[None, None, None]:
         """Note the lines that run meanwhile in this thread. Another tracer (a debugger) is put back afterwards."""
-        before = sys.gettrace()
+        if sys.version_info >= (3, 12):
+            with self._monitored():
+                yield
+            return
+        before, self.idle = sys.gettrace(), 0
         sys.settrace(self._call)
         try:
             yield
         finally:
             sys.settrace(before)
 
+    @contextmanager
+    def _monitored(self) -> Generator[None, None, None]:
+        """Each line says once that it has run, and then costs nothing (Python 3.12 and later)."""
+        monitoring: Any = sys.monitoring  # pyright: ignore[reportAttributeAccessIssue]  # the oldest Python has none
+        tool = next((number for number in range(6) if monitoring.get_tool(number) is None), None)
+        if tool is None:  # as many tools watch as Python allows: nothing is learned here, and unmet rules will say so
+            yield
+            return
+
+        def line(code: CodeType, number: int) -> Any:
+            if code.co_filename == self.path:
+                self.seen.add(number)
+            return monitoring.DISABLE
+
+        monitoring.use_tool_id(tool, "simulacrum")
+        monitoring.register_callback(tool, monitoring.events.LINE, line)
+        monitoring.set_events(tool, monitoring.events.LINE)
+        monitoring.restart_events()
+        try:
+            yield
+        finally:
+            monitoring.set_events(tool, monitoring.events.NO_EVENTS)
+            monitoring.register_callback(tool, monitoring.events.LINE, None)
+            monitoring.free_tool_id(tool)
+
     def _call(self, frame: FrameType, event: str, argument: Any) -> Any:
-        return self._line if frame.f_code.co_filename == self.path else None
+        code = frame.f_code
+        if code.co_filename != self.path or code in self.done:
+            return None
+        # The line of its `def` runs as part of the module.
+        lines = {number for *_, number in code.co_lines()} - {None, code.co_firstlineno}
+        if lines <= self.seen:
+            self.done.add(code)
+        self.idle += 1
+        if self.idle > PATIENCE and not self.unmet:
+            sys.settrace(None)  # watching makes each step three times as slow
+        return self._line
 
     def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line":
+        if event == "line" and frame.f_lineno not in self.seen:
             self.seen.add(frame.f_lineno)
+            self.idle = 0
         return self._line
 
 

@@ -49,7 +49,8 @@ FULL = (
     Plan(1, _NEXT, 40),
     Plan(7, _NEXT, 40),
     Plan(1023, _NEXT, 24),
-    Plan(CROWD, _NEXT, 16),
+    Plan(CROWD, _NEXT, 40),
+    Plan(CROWD, _SAME, 24),
     Plan(1, _SAME, 40),
     Plan(7, _SAME, 40),
     Plan(1023, _SAME, 24),
@@ -105,6 +106,8 @@ def _form(bench: Bench, form: str) -> tuple[Divergence | None, dict[str, Any]]:
             facts.update(outcome="failed", problem=f"another bit than eager in {what}")
             break
     facts.update(_graphs(bench, form, before), episodes_ended=ended, seconds=round(time.perf_counter() - began, 3))
+    if form == "native" and bench.build_seconds is not None:
+        facts["build_seconds"] = round(bench.build_seconds, 3)
     if facts["outcome"] == "passed":
         facts.update(_verdict(facts, ended))
     return found, facts

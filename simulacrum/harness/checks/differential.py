@@ -192,6 +192,7 @@ def _judged(bench: Bench, coverage: Coverage, done: Done) -> Outcome:
     idle = bench.used.idle(fields)
     evidence = {
         "compared_transitions": transitions,
+        "native_transitions": sum(run.plan.num_envs * len(run.lock.actions) for run in done.runs if bench.native),
         "seconds": {name: round(seconds, 3) for name, seconds in done.seconds.items()},
         "share_of_the_reference": round(done.seconds["reference"] / sum(done.seconds.values()), 3),
         "episodes_per_row_at_least": min(int(run.lock.episodes.min()) for run in done.runs),
