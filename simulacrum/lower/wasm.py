@@ -12,9 +12,8 @@ from pathlib import Path
 
 from simulacrum.errors import CompileError
 from simulacrum.lower.compiler import zig_compiler
-from simulacrum.lower.emit import arrays_of
+from simulacrum.lower.emit import stack_of
 from simulacrum.lower.library import Library
-from simulacrum.lower.program import LANES
 
 # Vectors have 128 bits: four rows at a time. Wider ones would be split, into larger code that is no faster. What a few
 # rows do, when an episode begins, is most of the code, and it is kept small.
@@ -30,12 +29,8 @@ _SPARE = 65_536  # bytes of stack for whatever is not counted
 
 
 def stack_bytes(library: Library) -> int:
-    """Enough stack for any function of the library: all that it writes as columns and as rows, and the arrays of a row."""
-    needed = [
-        2 * sum(port.size * port.dtype.itemsize * LANES for port in kernel.written)
-        + sum(array.size * array.dtype.itemsize for array in arrays_of(kernel.body.root))
-        for kernel in library.kernels.values()
-    ]
+    """Enough stack for any function of the library, its rows those of a list or not."""
+    needed = [stack_of(kernel, library.memory, listed=True) for kernel in library.kernels.values()]
     return -(-(max(needed, default=0) + _SPARE) // _SPARE) * _SPARE
 
 

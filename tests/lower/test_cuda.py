@@ -6,28 +6,33 @@ it is compiled, with traps for all that C++ leaves undefined, and stepped beside
 
 from __future__ import annotations
 
+import ctypes
 import re
 import subprocess
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 from kit import package
-from kit.lowering import Case, bits, different, extremes, lowered, pairs
+from kit.lowering import FLOATS, INTEGERS, ROWS, Case, Loaded, different, lowered, pairs
+from torch.utils import _pytree as pytree
 
+from simulacrum.contract.spaces import single_action_space
+from simulacrum.engine.actions import to_tensors
 from simulacrum.engine.boundary import Core, core_of
 from simulacrum.engine.native.binary import FORMAT, described, load, said
 from simulacrum.engine.native.graphs import functions
 from simulacrum.engine.params import batch_params
 from simulacrum.errors import CompileError
 from simulacrum.lower import nvrtc
-from simulacrum.lower.compiler import find_compiler, processor, zig_compiler
+from simulacrum.lower.compiler import processor, zig_compiler
 from simulacrum.lower.cuda import cuda_source
 from simulacrum.lower.library import make_library
 from simulacrum.rng.batched import split_seed
 
-ROWS = 257
+ENVS = 257
 STEPS = 200
 NAMES = ("toywalk", "forager", "cartpole", "canvas")
 
@@ -173,25 +178,22 @@ def on_cpu(text, captured, folder, more=""):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_rows_of_the_kernels_have_the_bits_of_eager_torch(name, mode, sources, tmp_path, monkeypatch):
+def test_rows_of_the_kernels_have_the_bits_of_eager_torch(name, mode, sources, tmp_path):
     captured, library, text = sources(name)
     found = package(name)
     core = Core(found.fast(), found.schema.max_episode_steps)
     about = {"format": FORMAT, "processor": processor(), **described(core, captured, library)}
     core.use_native(OnCpu(load(on_cpu(text, captured, tmp_path, f'extern "C" {said(about)}'))))
-    params = batch_params(found.schema, None, ROWS, torch.device("cpu"))
-    seed, episode = split_seed(range(ROWS), torch.device("cpu")), torch.zeros(ROWS, dtype=torch.int32)
+    params = batch_params(found.schema, None, ENVS, torch.device("cpu"))
+    seed, episode = split_seed(range(ENVS), torch.device("cpu")), torch.zeros(ENVS, dtype=torch.int32)
     one = two = core.fresh(seed, episode, params)
     step = core.form(mode, "native")
-    from simulacrum.contract.spaces import single_action_space
-    from simulacrum.engine.actions import to_tensors
-
     space = single_action_space(found.schema)
     space.seed(3)
     for number in range(STEPS):
-        drawn = [space.sample() for _ in range(ROWS)]
+        drawn = [space.sample() for _ in range(ENVS)]
         batch = {key: [d[key] for d in drawn] for key in drawn[0]} if isinstance(drawn[0], dict) else drawn
-        action = to_tensors(found.schema.action, batch, ROWS, torch.device("cpu"))
+        action = to_tensors(found.schema.action, batch, ENVS, torch.device("cpu"))
         one, expected = core.step(mode, one, action, params)
         two, given = step(two, action, params)
         lines = differences((one, expected), (two, given))
@@ -212,14 +214,86 @@ class OnCpu:
         return self.binary.function(f"{name}_all")
 
     def check(self, name: str) -> Any:
-        return self.binary._typed(f"{name}_refused", __import__("ctypes").c_int64)
+        return self.binary._typed(f"{name}_refused", ctypes.c_int64)
 
     def checked(self, name: str) -> Any:
         return None
 
 
 def differences(expected, found):
-    from torch.utils import _pytree as pytree
+    both = zip(pytree.tree_leaves(expected), pytree.tree_leaves(found), strict=True)
+    return [line for one, two in both if one is not None for line in different(one, two)]
 
-    pairs_of = zip(pytree.tree_leaves(expected), pytree.tree_leaves(found), strict=True)
-    return [line for one, two in pairs_of if one is not None for line in different(one, two)]
+
+def whole(x, y):
+    divisor = torch.where(y == 0, torch.ones_like(y), y)
+    return {
+        "add": x + y,
+        "sub": x - y,
+        "mul": x * y,
+        "neg": -x,
+        "abs": x.abs(),
+        "left": x << (y & 7),
+        "right": x >> (y & 7),
+        "floor": torch.div(x, divisor, rounding_mode="floor"),
+        "rest": torch.remainder(x, divisor),
+        "narrow": x.to(torch.int8),
+        "float": x.to(torch.float32),
+        "tenth": x.to(torch.float64) / 10,
+        "sum": torch.stack([x, y, x], dim=-1).sum(dim=-1),
+    }
+
+
+def rounded(x, y):
+    return {
+        "add": x + y,
+        "sub": x - y,
+        "mul": x * y,
+        "mul_add": x * y + x,
+        "div": x / y,
+        "sqrt": x.sqrt(),
+        "floor": x.floor(),
+        "ceil": x.ceil(),
+        "trunc": x.trunc(),
+        "round": x.round(),
+        "abs": x.abs(),
+        "neg": -x,
+        "larger": torch.maximum(x, y),
+        "smaller": torch.minimum(x, y),
+        "int32": x.to(torch.int32),
+        "int64": x.to(torch.int64),
+        "other": x.to(torch.float64 if x.dtype == torch.float32 else torch.float32),
+        "bits": x.view(torch.int32 if x.dtype == torch.float32 else torch.int64),
+        "infinite": torch.where(x > y, -float("inf"), x),
+    }
+
+
+CASES = [Case(str(dtype), whole, pairs(dtype)) for dtype in INTEGERS]
+CASES += [Case(str(dtype), rounded, pairs(dtype)) for dtype in FLOATS]
+
+
+def test_operations_have_the_bits_of_torch_on_extreme_values(tmp_path):
+    captured = [lowered(case, f"f{number}", blocks=number % 2 == 1) for number, case in enumerate(CASES)]
+    library = make_library(captured)
+    loaded = OnCpuAlone(library, on_cpu(cuda_source(library, captured), captured, tmp_path))
+    lines: list[str] = []
+    for case, function in zip(CASES, captured, strict=True):
+        found = loaded.call(function, dict(zip(function.inputs, case.inputs, strict=True)), ROWS)
+        expected = case.eager(*case.inputs)
+        if "sqrt" in expected:  # torch's own is not always the nearest number
+            with np.errstate(invalid="ignore"):
+                expected["sqrt"] = torch.from_numpy(np.sqrt(case.inputs[0].numpy()))
+        for (name, value), port in zip(expected.items(), function.outputs, strict=True):
+            lines += [f"{case} {name}: {line}" for line in different(value, found[port])]
+    assert lines == []
+
+
+class OnCpuAlone(Loaded):
+    """Kernels of functions that belong to no environment."""
+
+    def __init__(self, library: Any, path: Any) -> None:
+        self.library, self.loaded = library, ctypes.CDLL(str(path))
+        self.binary = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loaded, f"{name}_all")
