@@ -199,4 +199,4 @@ def test_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
-    agree(200, 1, tmp_path)
+    agree(100, 1, tmp_path)
