@@ -176,7 +176,7 @@ def _guarded(size: int) -> Tensor:
 
 
 def different(expected: Tensor, found: Tensor, first_row: int = 0) -> list[str]:
-    """Where two tensors differ in type, shape or bits: [] or one line. NaNs are equal: IEEE 754 leaves their bits open."""
+    """Where two tensors differ in type, shape or bits: [] or one line. NaNs are equal: their bits are left open."""
     if expected.dtype != found.dtype or expected.shape != found.shape:
         return [f"{expected.dtype} {tuple(expected.shape)} expected, {found.dtype} {tuple(found.shape)} found"]
     same = bits(expected) == bits(found)
@@ -196,7 +196,7 @@ def bits(tensor: Tensor) -> Tensor:
     return tensor.contiguous().view(kinds[tensor.dtype.itemsize])
 
 
-# --- values ------------------------------------------------------------------------------------------------------------
+# --- values -----------------------------------------------------------------------------------------------------------
 
 DTYPES = (
     torch.bool,
