@@ -15,6 +15,7 @@ import torch
 from simulacrum.lower.kernel import Kernel
 from simulacrum.lower.operations import expression
 from simulacrum.lower.program import LANES, Array, Block, Loop, Port, Put, Scalar, Table, Update
+from simulacrum.lower.runs import arrays_of, kept_between, runs_of
 from simulacrum.lower.transpose import NARROWEST, TRANSPOSE
 from simulacrum.lower.types import C_MEMORY, C_NAMES, literal
 
@@ -55,6 +56,9 @@ static inline float bits_i32(int32_t x) { float y; __builtin_memcpy(&y, &x, 4); 
 )
 
 
+FEW = 16  # rows at a time where a program has inner loops: what runs keep for each other then stays in a near cache
+
+
 @dataclass(frozen=True)
 class Memory:
     """Where ports lie: `numbers` gives each its place in the array of pointers, `starts` a port of layout "blocks" its
@@ -87,18 +91,21 @@ def tables_text(kernels: Sequence[Kernel]) -> str:
 
 
 class _Writer:
-    """Writes one kernel."""
+    """Writes one kernel. A function works on `width` rows at a time: lane j of what it keeps aside is one of them."""
 
     def __init__(self, kernel: Kernel, memory: Memory, *, listed: bool) -> None:
         self.kernel, self.memory, self.listed = kernel, memory, listed
+        self.root = kernel.body.root
         self.lines: list[str] = []
-        self.looped = any(isinstance(one, Loop) for one in kernel.body.root.statements)
+        self.loops = any(isinstance(one, Loop) for one in self.root.statements)
+        self.width = FEW if self.loops else LANES
+        self.kept = set(kept_between(self.root))
         touched = kernel.read | kernel.written
         self.flags = any(port.layout == "any" for port in touched)
         self.outside = [port for port in memory.numbers if port in touched]
-        self.turned = [] if self.looped else [one for one in self.outside if one in kernel.written and _is_turned(one)]
+        self.turned = [port for port in self.outside if port in kernel.written and _is_turned(port)]
         # In a listed kernel all that is written goes to columns first, and from there to the rows of the list.
-        self.aside = sorted(kernel.written, key=lambda port: port.name) if listed and not self.looped else self.turned
+        self.aside = sorted(kernel.written, key=lambda port: port.name) if listed else self.turned
 
     def text(self) -> str:
         rows = "const int32_t *list, int64_t count" if self.listed else "int64_t lo, int64_t hi"
@@ -108,108 +115,100 @@ class _Writer:
             c_type, number = C_MEMORY[port.dtype], self.memory.numbers[port]
             const = "" if port in self.kernel.written else "const "
             self.lines.append(f"  {const}{c_type} *p{number} = ({const}{c_type} *)p[{number}];")
+        self.lines += [f"  {c_type} {name}[{size}];" for c_type, name, size in self.declared()]
         if self.flags:
             self.lines.append("  int32_t any = 0;")
         self._listed() if self.listed else self._blocks()
         self.lines += ["  return any;", "}"] if self.flags else ["}"]
         return "\n".join(self.lines)
 
+    def declared(self) -> list[tuple[str, str, int]]:
+        """C type, name and length of what the function keeps aside."""
+        kept = sorted(self.kept, key=lambda scalar: scalar.number)
+        arrays = [(C_MEMORY[one.dtype], one.name, one.size * self.width) for one in arrays_of(self.root)]
+        columns = [(C_MEMORY[port.dtype], self._column(port), port.size * self.width) for port in self.aside]
+        turned = [(C_MEMORY[port.dtype], f"t{self.memory.numbers[port]}", port.size * self.width)
+                  for port in self.turned if self.listed]  # fmt: skip
+        return [*((C_MEMORY[one.dtype], f"v{one.number}", self.width) for one in kept), *arrays, *columns, *turned]
+
     def _blocks(self) -> None:
-        """A loop over blocks, and in it one over the rows of a block."""
-        self._declare_columns()
+        """A loop over blocks, or parts of them, and in it the runs of the program."""
         self.lines += [
-            "  for (int64_t from = lo; from < hi; from += LANES) {",
-            "    const int64_t rows = hi - from < LANES ? hi - from : LANES;",
+            f"  for (int64_t from = lo; from < hi; from += {self.width}) {{",
+            f"    const int64_t rows = hi - from < {self.width} ? hi - from : {self.width};",
             "    char *b = p[0] + from / LANES * BLOCK_BYTES;",
             "    (void)b;",
         ]
-        if not self.looped:
-            self.lines.append("    LOOP_OVER_ROWS")
-        self.lines += ["    for (int64_t l = 0; l < rows; l++) {", "      const int64_t i = from + l;"]
-        self.lines.append("      (void)i;")
-        self._row("      ")
-        self.lines.append("    }")
+        start = ["const int64_t i = from + j, l = from % LANES + j;", "(void)i, (void)l;"]
+        self._runs(self.root, "    ", ["LOOP_OVER_ROWS", "for (int64_t j = 0; j < rows; j++) {"], start)
         for port in self.turned:
             number, size = self.memory.numbers[port], port.size
-            self.lines.append(f"    to_rows({self._column(port)}, p{number} + from * {size}, {size}, rows);")
+            target = f"p{number} + from * {size}"
+            self.lines.append(f"    to_rows({self._column(port)}, {target}, {size}, {self.width}, rows);")
         self.lines.append("  }")
 
     def _listed(self) -> None:
         """A loop over the list: in whole vectors, which the last row fills up, all reads before all writes."""
-        if self.looped:
-            self.lines += ["  for (int64_t j = 0; j < count; j++) {", *_place_of_row("list[j]", "    ")]
-            self._row("    ")
-            self.lines.append("  }")
-            return
-        self._declare_columns()
+        width = self.width
         self.lines += [
-            "  for (int64_t from = 0; from < count; from += LANES) {",
-            "    const int64_t rows = count - from < LANES ? count - from : LANES;",
+            f"  for (int64_t from = 0; from < count; from += {width}) {{",
+            f"    const int64_t rows = count - from < {width} ? count - from : {width};",
             "    const int64_t filled = (rows + VECTOR - 1) / VECTOR * VECTOR;",
-            "    int32_t at[LANES];",
+            f"    int32_t at[{width}];",
             "    for (int64_t j = 0; j < filled; j++) at[j] = list[from + (j < rows ? j : rows - 1)];",
-            "    LOOP_OVER_LIST",
-            "    for (int64_t j = 0; j < filled; j++) {",
-            *_place_of_row("at[j]", "      "),
         ]
-        self._row("      ")
-        self.lines.append("    }")
+        start = [
+            "const int64_t i = at[j], l = i % LANES;",
+            "char *b = p[0] + i / LANES * BLOCK_BYTES;",
+            "(void)b, (void)l;",
+        ]
+        self._runs(self.root, "    ", ["LOOP_OVER_LIST", "for (int64_t j = 0; j < filled; j++) {"], start)
         for port in self.turned:
-            self.lines.append(f"    to_rows({self._column(port)}, t{self.memory.numbers[port]}, {port.size}, filled);")
-        self.lines += ["    for (int64_t j = 0; j < rows; j++) {", *_place_of_row("at[j]", "      ")]
+            number, size = self.memory.numbers[port], port.size
+            self.lines.append(f"    to_rows({self._column(port)}, t{number}, {size}, {width}, filled);")
+        self.lines += ["    for (int64_t j = 0; j < rows; j++) {", *(f"      {line}" for line in start)]
         for port in self.aside:
             self.lines += [f"      {line}" for line in self._put_row(port)]
         self.lines += ["    }", "  }"]
 
-    def _declare_columns(self) -> None:
-        for port in self.aside:
-            c_type, size = C_MEMORY[port.dtype], port.size
-            self.lines.append(f"  {c_type} {self._column(port)}[{size} * LANES];")
-            if self.listed and port in self.turned:
-                self.lines.append(f"  {c_type} t{self.memory.numbers[port]}[{size} * LANES];")
+    def _runs(self, block: Block, indent: str, opening: Sequence[str], start: Sequence[str]) -> None:
+        """The loops of a block, and each run between them as a loop over rows."""
+        for part in runs_of(block):
+            if isinstance(part, Loop):
+                name = f"v{part.counter.number}"
+                self.lines.append(f"{indent}for (int64_t {name} = 0; {name} < {part.count}; {name}++) {{")
+                self._runs(part.body, f"{indent}  ", opening, start)
+            else:
+                self.lines += [f"{indent}{line}" for line in opening]
+                self.lines += [f"{indent}  {line}" for line in (*start, *map(self._statement, part))]
+            self.lines.append(f"{indent}}}")
+
+    def _statement(self, one: Scalar | Put | Update) -> str:
+        if isinstance(one, Scalar):
+            if one in self.kept:
+                return f"v{one.number}[j] = {self._value(one)};"
+            return f"const {C_NAMES[one.dtype]} v{one.number} = {self._value(one)};"
+        if isinstance(one, Update):
+            return f"{self._name(one.variable)} = {self._name(one.value)};"
+        if isinstance(one.target, Port) and one.target.layout == "any":
+            return f"any |= (int32_t){self._name(one.value)} << {self._name(one.index)};"
+        home = self._element(one.target, one.index)
+        if isinstance(one.target, Port) and one.target in self.aside:
+            home = f"{self._column(one.target)}[{self._name(one.index)} * {self.width} + j]"
+        return f"{home} = {self._name(one.value)};"
 
     def _put_row(self, port: Port) -> list[str]:
         """Copy one row of a port from the columns that were computed."""
         if port in self.turned:
             number, size = self.memory.numbers[port], port.size
             return [f"__builtin_memcpy(p{number} + i * {size}, t{number} + j * {size}, sizeof(*p{number}) * {size});"]
-        places = [one.index for one in self.kernel.body.root.statements if isinstance(one, Put) and one.target == port]
-        names = [str(place.data) if place.constant else self._name(place) for place in places]
-        return [f"{self._at_home(port, name)} = {self._column(port)}[{name} * LANES + j];" for name in names]
-
-    def _column(self, port: Port) -> str:
-        number = self.memory.numbers.get(port)
-        return f"k{self.memory.starts[port]}" if number is None else f"s{number}"
-
-    def _row(self, indent: str) -> None:
-        for array in arrays_of(self.kernel.body.root):
-            self.lines.append(f"{indent}{C_MEMORY[array.dtype]} {array.name}[{array.size}];")
-        self._statements(self.kernel.body.root, indent)
-
-    def _statements(self, block: Block, indent: str) -> None:
-        for one in block.statements:
-            if isinstance(one, Scalar):
-                const = "" if one.op == "variable" else "const "
-                self.lines.append(f"{indent}{const}{C_NAMES[one.dtype]} v{one.number} = {self._value(one)};")
-            elif isinstance(one, Loop):
-                name = f"v{one.counter.number}"
-                self.lines.append(f"{indent}for (int64_t {name} = 0; {name} < {one.count}; {name}++) {{")
-                self._statements(one.body, f"{indent}  ")
-                self.lines.append(f"{indent}}}")
-            elif isinstance(one, Update):
-                self.lines.append(f"{indent}v{one.variable.number} = {self._name(one.value)};")
-            else:
-                self.lines.append(f"{indent}{self._put(one)}")
-
-    def _put(self, put: Put) -> str:
-        if isinstance(put.target, Port) and put.target.layout == "any":
-            return f"any |= (int32_t){self._name(put.value)} << {self._name(put.index)};"
-        place = str(put.index.data) if put.index.constant else self._name(put.index)
-        if isinstance(put.target, Port) and put.target in self.aside:
-            home = f"{self._column(put.target)}[{place} * LANES + {'j' if self.listed else 'l'}]"
-        else:
-            home = self._element(put.target, put.index)
-        return f"{home} = {self._name(put.value)};"
+        column, width = self._column(port), self.width
+        puts = [one for one in self.root.statements if isinstance(one, Put) and one.target == port]
+        if not puts:  # written in loops, all of it
+            home = self._at_home(port, "e")
+            return [f"for (int64_t e = 0; e < {port.size}; e++) {home} = {column}[e * {width} + j];"]
+        names = [self._name(one.index) for one in puts]
+        return [f"{self._at_home(port, name)} = {column}[{name} * {width} + j];" for name in names]
 
     def _value(self, s: Scalar) -> str:
         if s.op == "load":
@@ -220,13 +219,17 @@ class _Writer:
         return expression(s, [self._name(arg) for arg in s.args])
 
     def _name(self, scalar: Scalar) -> str:
-        return literal(scalar.data, scalar.dtype) if scalar.constant else f"v{scalar.number}"
+        if scalar.constant:
+            return literal(scalar.data, scalar.dtype)
+        return f"v{scalar.number}[j]" if scalar in self.kept else f"v{scalar.number}"
 
     def _element(self, source: Array | Table | Port, index: Scalar) -> str:
         """One element of this row's part of `source`."""
         place = str(index.data) if index.constant else self._name(index)
-        if not isinstance(source, Port):
+        if isinstance(source, Table):
             return f"{source.name}[{place}]"
+        if isinstance(source, Array):
+            return f"{source.name}[{place} * {self.width} + j]"
         return self._at_home(source, place)
 
     def _at_home(self, port: Port, place: str) -> str:
@@ -236,14 +239,14 @@ class _Writer:
         number = self.memory.numbers[port]
         return f"p{number}[{place}]" if port.layout == "one" else f"p{number}[i * {port.size} + {place}]"
 
+    def _column(self, port: Port) -> str:
+        number = self.memory.numbers.get(port)
+        return f"k{self.memory.starts[port]}" if number is None else f"s{number}"
 
-def _place_of_row(row: str, indent: str) -> list[str]:
-    """The row that a list names: its number i, its block b, and its lane l in it."""
-    return [
-        f"{indent}const int64_t i = {row}, l = i % LANES;",
-        f"{indent}char *b = p[0] + i / LANES * BLOCK_BYTES;",
-        f"{indent}(void)b, (void)l;",
-    ]
+
+def stack_of(kernel: Kernel, memory: Memory, *, listed: bool = False) -> int:
+    """The bytes that the C function of a kernel keeps on the stack."""
+    return 8 * sum(size for _, _, size in _Writer(kernel, memory, listed=listed).declared())
 
 
 def memory_of(ports: Sequence[Port]) -> Memory:
@@ -260,14 +263,3 @@ def memory_of(ports: Sequence[Port]) -> Memory:
 
 def _is_turned(port: Port) -> bool:
     return port.layout == "rows" and port.dtype.itemsize == 4 and port.size >= NARROWEST
-
-
-def arrays_of(block: Block) -> list[Array]:
-    """The arrays of a row, those that loops fill too."""
-    seen: dict[Array, None] = {}
-    for one in block.statements:
-        if isinstance(one, Put) and isinstance(one.target, Array):
-            seen[one.target] = None
-        elif isinstance(one, Loop):
-            seen.update(dict.fromkeys(arrays_of(one.body)))
-    return list(seen)

@@ -15,7 +15,7 @@ NARROWEST = 4  # columns; fewer are stored as they are, which compilers do well
 def _block(columns: int) -> str:
     rounds: list[str] = []
     names = [f"a{number}" for number in range(columns)]
-    lines = [f"  wide a{number} = *(const wide *)(t + {number} * LANES);" for number in range(columns)]
+    lines = [f"  wide a{number} = *(const wide *)(t + {number} * stride);" for number in range(columns)]
     for turn in range(columns.bit_length() - 1):
         new = [f"{'bcde'[turn]}{number}" for number in range(columns)]
         half = columns // 2
@@ -31,7 +31,7 @@ def _block(columns: int) -> str:
     ]
     body = "\n".join([*lines, *rounds, *stores])
     return (
-        f"static inline void block{columns}(const uint32_t *t, uint32_t *out, int64_t width)\n{{\n{body}\n}}\n"
+        f"static inline void block{columns}(const uint32_t *t, int64_t stride, uint32_t *out, int64_t width)\n{{\n{body}\n}}\n"
     )
 
 
@@ -50,8 +50,8 @@ typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
 """
     + "\n".join(map(_block, (4, 8, 16)))
     + """
-/* `rows` rows of `width` columns from a strip, column by column, to `out`, row by row. */
-static inline void to_rows(const void *strip, void *to, int64_t width, int64_t rows)
+/* `rows` rows of `width` columns, from columns of length `stride` to rows. */
+static inline void to_rows(const void *strip, void *to, int64_t width, int64_t stride, int64_t rows)
 {
   const uint32_t *t = (const uint32_t *)strip;
   uint32_t *out = (uint32_t *)to;
@@ -59,23 +59,23 @@ static inline void to_rows(const void *strip, void *to, int64_t width, int64_t r
   for (int64_t row = 0; row < whole; row += 16) {
     uint32_t *line = out + row * width;
     int64_t column = 0;
-    for (; column + 16 <= width; column += 16) block16(t + column * LANES + row, line + column, width);
+    for (; column + 16 <= width; column += 16) block16(t + column * stride + row, stride, line + column, width);
     if (column == width) continue;
     if (width - column > 8 && width >= 16) {
-      block16(t + (width - 16) * LANES + row, line + width - 16, width);
+      block16(t + (width - 16) * stride + row, stride, line + width - 16, width);
       continue;
     }
-    if (width - column >= 8) { block8(t + column * LANES + row, line + column, width); column += 8; }
+    if (width - column >= 8) { block8(t + column * stride + row, stride, line + column, width); column += 8; }
     if (column == width) continue;
     if (width - column > 4 && width >= 8) {
-      block8(t + (width - 8) * LANES + row, line + width - 8, width);
+      block8(t + (width - 8) * stride + row, stride, line + width - 8, width);
       continue;
     }
-    if (width - column >= 4) { block4(t + column * LANES + row, line + column, width); column += 4; }
-    if (column < width) block4(t + (width - 4) * LANES + row, line + width - 4, width);
+    if (width - column >= 4) { block4(t + column * stride + row, stride, line + column, width); column += 4; }
+    if (column < width) block4(t + (width - 4) * stride + row, stride, line + width - 4, width);
   }
   for (int64_t row = whole; row < rows; row++)
-    for (int64_t column = 0; column < width; column++) out[row * width + column] = t[column * LANES + row];
+    for (int64_t column = 0; column < width; column++) out[row * width + column] = t[column * stride + row];
 }
 """
 )
