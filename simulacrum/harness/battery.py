@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import importlib
-import os
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,17 +17,12 @@ from simulacrum.attest.report import write_report
 from simulacrum.attest.subjects import cpu_capability
 from simulacrum.contract.digest import Digest, compute_digest
 from simulacrum.contract.package import EnvPackage
-from simulacrum.engine.forms import cpp_compiler, resolve_form, standard_forms
+from simulacrum.engine.forms import resolve_form, standard_forms
 from simulacrum.engine.modes import check_device
-from simulacrum.errors import CompileError, SimulacrumError, UsageError
-from simulacrum.harness.bench import Bench, Outcome, Progress, failed, no_progress, skipped
-from simulacrum.harness.beside import BUILD, Helper
+from simulacrum.errors import SimulacrumError, UsageError
+from simulacrum.harness.bench import Bench, Outcome, Progress, no_progress, skipped
 from simulacrum.harness.frames import frame_fields
-
-# What the second process runs: checks that neither use nor leave anything that another check looks at. The rest is
-# shared out so that both processes have about as much to do.
-ASIDE = ("batch_independence", "invariant_sweep", "auto_reset", "replay", "scripted_policies")
-LAST = "throughput"
+from simulacrum.harness.schedule import outcomes
 
 # Called as each check ends: on_check(name, outcome, seconds).
 OnCheck = Callable[[str, Outcome, float], None]
@@ -108,7 +100,7 @@ def run_battery(
     started, digest = _now(), _digest(package)
     full = checks is None and not quick
     with contextlib.ExitStack() as running:
-        for name, outcome, seconds in _outcomes(bench, chosen, running, full=full, named=forms is not None):
+        for name, outcome, seconds in outcomes(bench, chosen, running, full=full, named=forms is not None):
             result.outcomes[name], result.seconds[name] = outcome, seconds
             if on_check is not None:
                 on_check(name, outcome, seconds)
@@ -121,67 +113,6 @@ def run_battery(
         result.report = _report(bench, result, digest, started, full=full)
         result.report_path = write_report(package, result.report, _judged_binary(bench) if full else None)
     return result
-
-
-def _outcomes(
-    bench: Bench, names: Sequence[str], running: contextlib.ExitStack, *, full: bool, named: bool
-) -> Iterator[tuple[str, Outcome, float]]:
-    """Each check's outcome and seconds in the catalogue's order, with a second process at work where there is a core.
-
-    Whoever waits for the other process runs the next check meanwhile, but not `throughput`: it measures a machine on
-    which nothing else of the battery runs.
-    """
-    if names[0] == "spec_contract":  # alone: the contract is what everything else stands on
-        yield names[0], *run_check(bench, names[0])
-    rest = [name for name in names if name != "spec_contract"]
-    helper = None
-    if full and cores() > 1 and torch.device(bench.device).type == "cpu":
-        helper = running.enter_context(Helper.start(bench, ASIDE, build="native" in bench.forms))
-    _expect_native(bench, helper, named=named)
-    own = [name for name in rest if name != LAST and (helper is None or name not in helper.checks)]
-    made: dict[str, tuple[Outcome, float]] = {}
-    for name in rest:
-        while name not in made:
-            if helper is not None and helper.has(name):
-                made[name] = helper.found[name]
-            elif own:
-                made[own[0]] = run_check(bench, own[0])
-                own.pop(0)
-            else:
-                made[name] = (helper and helper.wait(name)) or run_check(bench, name)
-        yield name, *made[name]
-
-
-def cores() -> int:
-    """How many processes can run at once here."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _expect_native(bench: Bench, helper: Helper | None, *, named: bool) -> None:
-    """Say where the native form will come from: another process, or from here once it is asked for.
-
-    Where it cannot be built and was not asked for by name, the Inductor form is judged in its place, and the report
-    says why.
-    """
-
-    def arrive() -> None:
-        try:
-            if helper is not None:
-                helper.native()
-            else:
-                bench.progress(BUILD, "capture, lower, compile", 0, 1)
-            if bench.native is not None and helper is None:
-                bench.progress(BUILD, f"built in {bench.build_seconds:.1f} s", 1, 1)
-        except CompileError as error:
-            if named:
-                raise
-            place = f" ({error.where})" if error.where else ""
-            bench.unbuilt = f"{error.message}{place}"
-            other = ["inductor"] if cpp_compiler() is not None else []
-            bench.forms = tuple([form for form in bench.forms if form != "native"] + other)
-
-    if "native" in bench.forms:
-        bench.arrival = arrive
 
 
 def _judged_binary(bench: Bench) -> Any:
@@ -207,34 +138,6 @@ def _digest(package: EnvPackage) -> Digest | None:
         return compute_digest(package)
     except SimulacrumError:
         return None
-
-
-def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
-    """One check of the catalogue on a bench, and its seconds. What a twin raises is a failed outcome, not an error."""
-    bench.check = name
-    module: Any = importlib.import_module(f"simulacrum.harness.checks.{name}")
-    began = time.perf_counter()
-    try:
-        with torch.no_grad():
-            outcome: Outcome = module.run(bench)
-    except SimulacrumError as error:
-        outcome = failed(str(error), kind=type(error).__name__)
-    except NotImplementedError as error:
-        outcome = failed(f"a method of the twin is not written: {error}")
-    except Exception as error:  # an author's mistake inside a twin: say where, not our insides
-        outcome = failed(_explained(error, bench.package.folder), kind=type(error).__name__)
-    return outcome, time.perf_counter() - began
-
-
-def _explained(error: Exception, folder: Path) -> str:
-    """The error with the innermost line of the package's own files, where there is one."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        filename = trace.tb_frame.f_code.co_filename
-        if filename.startswith(str(folder)):
-            place = f"\n  where: {filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return f"{type(error).__name__}: {error}{place}"
 
 
 def _now() -> str:

@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from simulacrum.errors import CompileError
-from simulacrum.harness.battery import run_check
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.beside import BUILD, Job
+from simulacrum.harness.running import run_check
 
 
 def main() -> None:

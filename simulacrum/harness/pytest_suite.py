@@ -97,8 +97,8 @@ class _Session:
 
     def outcome(self, check: str) -> Outcome:
         """How the check ends. Without a sound contract no other check has anything to stand on: they are skipped."""
-        from simulacrum.harness.battery import run_check
         from simulacrum.harness.bench import failed, skipped
+        from simulacrum.harness.running import run_check
 
         contract = self.outcomes.get("spec_contract")
         if contract is not None and contract.status == "failed" and check != "spec_contract":

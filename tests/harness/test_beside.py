@@ -16,10 +16,11 @@ from mutants.mutant import Edit, copy_env
 
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.errors import CompileError
-from simulacrum.harness import battery
-from simulacrum.harness.battery import run_battery, run_check
+from simulacrum.harness import schedule
+from simulacrum.harness.battery import run_battery
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.beside import Helper
+from simulacrum.harness.running import run_check
 
 Said = list[tuple[str, str, int, int]]
 
@@ -143,12 +144,12 @@ def test_a_full_run_is_the_same_without_a_second_process(
     copied: Callable[..., EnvPackage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged = copied("counter")
-    monkeypatch.setattr(battery, "cores", lambda: 2)
+    monkeypatch.setattr(schedule, "cores", lambda: 2)
     two = run_battery(judged, forms=("eager",), failures=tmp_path)
-    monkeypatch.setattr(battery, "cores", lambda: 1)
+    monkeypatch.setattr(schedule, "cores", lambda: 1)
     one = run_battery(judged, forms=("eager",), failures=tmp_path)
     assert list(one.outcomes) == list(two.outcomes)
-    for name in battery.ASIDE:
+    for name in schedule.ASIDE:
         assert one.outcomes[name] == two.outcomes[name]
     assert one.report is not None
     assert two.report is not None

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.contract.package import load_package
-from simulacrum.harness.battery import run_check
 from simulacrum.harness.bench import Bench
+from simulacrum.harness.running import run_check
 
 # The compiled form has mutants of its own; there is nothing eager for its check to judge.
 EAGER_CHECKS = tuple(name for name in CHECK_NAMES if name != "benchmark_factory_parity")

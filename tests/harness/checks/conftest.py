@@ -11,8 +11,8 @@ from kit import package
 from mutants.mutant import Edit, copy_env
 
 from simulacrum.contract.package import EnvPackage, load_package
-from simulacrum.harness.battery import run_check
 from simulacrum.harness.bench import Bench, Outcome
+from simulacrum.harness.running import run_check
 
 CheckRun = Callable[..., Outcome]
 

@@ -8,10 +8,10 @@ import pytest
 from kit import NAMES, package
 
 from simulacrum.contract.package import EnvPackage
-from simulacrum.harness.battery import run_check
 from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.checks import differential
 from simulacrum.harness.checks.differential import FULL, Plan
+from simulacrum.harness.running import run_check
 
 Check = Callable[..., Outcome]
 Changed = Callable[..., EnvPackage]

@@ -6,9 +6,9 @@ import pytest
 from kit import package
 
 from simulacrum.contract.package import EnvPackage
-from simulacrum.harness.battery import run_check
 from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.checks.differential import CHECKED_ROWS, CHECKED_STEPS, checked_inputs
+from simulacrum.harness.running import run_check
 
 Check = Callable[..., Outcome]
 Changed = Callable[..., EnvPackage]

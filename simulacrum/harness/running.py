@@ -1,0 +1,41 @@
+"""One check, run: whatever a twin does, the end is an outcome."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from simulacrum.errors import SimulacrumError
+from simulacrum.harness.bench import Bench, Outcome, failed
+
+
+def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
+    """One check of the catalogue on a bench, and its seconds. What a twin raises is a failed outcome, not an error."""
+    bench.check = name
+    module: Any = importlib.import_module(f"simulacrum.harness.checks.{name}")
+    began = time.perf_counter()
+    try:
+        with torch.no_grad():
+            outcome: Outcome = module.run(bench)
+    except SimulacrumError as error:
+        outcome = failed(str(error), kind=type(error).__name__)
+    except NotImplementedError as error:
+        outcome = failed(f"a method of the twin is not written: {error}")
+    except Exception as error:  # an author's mistake inside a twin: say where, not our insides
+        outcome = failed(_explained(error, bench.package.folder), kind=type(error).__name__)
+    return outcome, time.perf_counter() - began
+
+
+def _explained(error: Exception, folder: Path) -> str:
+    """The error with the innermost line of the package's own files, where there is one."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        if filename.startswith(str(folder)):
+            place = f"\n  where: {filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}"
