@@ -29,8 +29,10 @@ _SPARE = 65_536  # bytes of stack for whatever is not counted
 
 
 def stack_bytes(library: Library) -> int:
-    """Enough stack for any function of the library, its rows those of a list or not."""
-    needed = [stack_of(kernel, library.memory, listed=True) for kernel in library.kernels.values()]
+    """Enough stack for any function of the library."""
+    needed = [
+        stack_of(kernel, library.memory, listed=kernel.name.endswith("_restart")) for kernel in library.kernels.values()
+    ]
     return -(-(max(needed, default=0) + _SPARE) // _SPARE) * _SPARE
 
 
