@@ -1,6 +1,7 @@
 """Floats as bit patterns, and rounding to float32, in plain Python: no NumPy, no torch.
 
-`round32` is the one place where a scalar is narrowed to float32; everything else in the room goes through it.
+`round32` is the one place where a scalar is narrowed to float32; everything else in the room goes through it, except
+that `Float32` writes it out in its operations, for speed.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from struct import Struct
 NAN32 = 0x7FC00000
 NAN64 = 0x7FF8000000000000
 
-_FLOAT = Struct("=f")
+FLOAT = Struct("=f")
 _DOUBLE = Struct("=d")
 _WORD = Struct("=I")
 _LONG = Struct("=Q")
-_pack_float, _unpack_float = _FLOAT.pack, _FLOAT.unpack
+_pack_float, _unpack_float = FLOAT.pack, FLOAT.unpack
 
 # The largest integer below which every integer is a float64, so that `float(n)` has not rounded yet.
 _EXACT_INTEGER = 1 << 53

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from typing import Any, NoReturn
 
-from simulacrum.portable.bits import bits32, round32, round32_integer
+from simulacrum.portable.bits import FLOAT, bits32, round32, round32_integer
 
 EXACT = 1 << 24  # integers up to here are float32s as they are
 
 _new = float.__new__
-_add, _sub, _mul = float.__add__, float.__sub__, float.__mul__
+_add, _sub, _mul, _div = float.__add__, float.__sub__, float.__mul__, float.__truediv__
+# `round32` is written out in each operation: references spend much of their time here, and a third of that in calls.
+_pack, _unpack = FLOAT.pack, FLOAT.unpack
 
 
 class Float32(float):
@@ -43,36 +45,54 @@ class Float32(float):
     def __add__(self, other: float, /) -> Float32:
         if type(other) is not Float32 and (other := _operand(other)) is NotImplemented:
             return NotImplemented
-        return _new(Float32, round32(_add(self, other)))
+        try:
+            return _new(Float32, _unpack(_pack(_add(self, other)))[0])
+        except OverflowError:
+            return _new(Float32, round32(_add(self, other)))
 
     __radd__ = __add__
 
     def __sub__(self, other: float, /) -> Float32:
         if type(other) is not Float32 and (other := _operand(other)) is NotImplemented:
             return NotImplemented
-        return _new(Float32, round32(_sub(self, other)))
+        try:
+            return _new(Float32, _unpack(_pack(_sub(self, other)))[0])
+        except OverflowError:
+            return _new(Float32, round32(_sub(self, other)))
 
     def __rsub__(self, other: float, /) -> Float32:
         if type(other) is not Float32 and (other := _operand(other)) is NotImplemented:
             return NotImplemented
-        return _new(Float32, round32(_sub(other, self)))
+        try:
+            return _new(Float32, _unpack(_pack(_sub(other, self)))[0])
+        except OverflowError:
+            return _new(Float32, round32(_sub(other, self)))
 
     def __mul__(self, other: float, /) -> Float32:
         if type(other) is not Float32 and (other := _operand(other)) is NotImplemented:
             return NotImplemented
-        return _new(Float32, round32(_mul(self, other)))
+        try:
+            return _new(Float32, _unpack(_pack(_mul(self, other)))[0])
+        except OverflowError:
+            return _new(Float32, round32(_mul(self, other)))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: float, /) -> Float32:
         if type(other) is not Float32 and (other := _operand(other)) is NotImplemented:
             return NotImplemented
-        return _new(Float32, round32(_divide(self, other)))
+        try:
+            return _new(Float32, _unpack(_pack(_div(self, other)))[0])
+        except (ZeroDivisionError, OverflowError):
+            return _new(Float32, round32(_divide(self, other)))
 
     def __rtruediv__(self, other: float, /) -> Float32:
         if type(other) is not Float32 and (other := _operand(other)) is NotImplemented:
             return NotImplemented
-        return _new(Float32, round32(_divide(other, self)))
+        try:
+            return _new(Float32, _unpack(_pack(_div(other, self)))[0])
+        except (ZeroDivisionError, OverflowError):
+            return _new(Float32, round32(_divide(other, self)))
 
     def __neg__(self) -> Float32:
         return _new(Float32, float.__neg__(self))
