@@ -13,9 +13,9 @@ from torch import fx
 from simulacrum.errors import LoweringError
 from simulacrum.lower.program import Builder, Scalar
 from simulacrum.lower.rules import RULES, Call
-from simulacrum.lower.tensors import Place, Tensor, materialise, stored
+from simulacrum.lower.tensors import Place, Tensor, demand, materialise, stored
 
-LARGE = 64  # elements a row: what is larger is computed in loops
+LARGE = 128  # elements a row: what is larger is computed in loops
 # Operations that stand for another place of their operand, and cost nothing however often they are asked.
 _VIEWS = {
     "view", "reshape", "flatten", "unflatten", "unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to", "permute",
@@ -126,6 +126,10 @@ class Graph:
 
     def _settled(self, node: fx.Node, name: str, made: Any) -> Any:
         """Small tensors are written out now; a large one that is used more than once is computed once, in a loop."""
+        for one in made if isinstance(made, list) else [made]:
+            # In the order of the graph, so that no chain of operations is followed to its beginning at once.
+            if isinstance(one, Tensor) and one.size <= LARGE and name not in _VIEWS:
+                demand(one)
         if not isinstance(made, Tensor) or name in _VIEWS:
             return made
         if made.size > LARGE and (len(node.users) > 1 or not _is_elementwise(next(iter(node.users), node))):

@@ -10,7 +10,7 @@ import torch
 from simulacrum.errors import LoweringError
 from simulacrum.lower.graph import LARGE, Graph
 from simulacrum.lower.program import Block, Builder, Loop, Port, Put, Scalar, Update
-from simulacrum.lower.tensors import ROW, Length, Place, Tensor, flat, materialise, places
+from simulacrum.lower.tensors import ROW, Length, Place, Tensor, demand, flat, materialise, places
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,10 @@ def lower(
 
 def _ready(b: Builder, port: Port, tensor: Tensor, *, in_place: bool) -> Tensor:
     """The tensor with its small scalars made, or, if it is large and written over what is read, in an array."""
-    demand(tensor)
-    if tensor.size <= LARGE or not in_place:
+    if tensor.size <= LARGE:
+        demand(tensor)
+        return tensor
+    if not in_place:
         return tensor
     changed: list[bool] = []
     _in_loops(
@@ -138,16 +140,10 @@ def _ready(b: Builder, port: Port, tensor: Tensor, *, in_place: bool) -> Tensor:
 
 def _look_at(b: Builder, tensor: Tensor) -> None:
     """Compute the tensor without storing it: its faults note themselves."""
-    demand(tensor)
-    if tensor.size > LARGE:
-        _in_loops(b, tensor.shape, tensor.at, b.root)
-
-
-def demand(tensor: Tensor) -> None:
-    """Make the scalars of a small tensor."""
     if tensor.size <= LARGE:
-        for place in places(tensor.shape):
-            tensor.at(place)
+        demand(tensor)
+    else:
+        _in_loops(b, tensor.shape, tensor.at, b.root)
 
 
 # --- what is not used is not emitted ----------------------------------------------------------------------------------

@@ -75,6 +75,12 @@ def places(shape: Sequence[Length]) -> list[Place]:
     return every
 
 
+def demand(tensor: Tensor) -> None:
+    """Make the scalars of a small tensor."""
+    for place in places(tensor.shape):
+        tensor.at(place)
+
+
 def broadcast(tensor: Tensor, place: Place) -> Scalar:
     """The scalar that stands at `place` when `tensor` is stretched to a shape with that place."""
     own = place[len(place) - tensor.rank :]

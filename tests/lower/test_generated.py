@@ -26,7 +26,7 @@ INPUTS = (
     items(torch.uint8, 3),
     items(torch.float64, 3, 4) + 0.0,
     items(torch.int8, 3, 4),
-    small(torch.int32, 0, 90, 70),  # more elements than are written out
+    small(torch.int32, 0, 90, 140),  # more elements than are written out
 )
 WINDOWS = ((0, 1), (64, 128), (0, 1030))
 

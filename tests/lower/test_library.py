@@ -167,13 +167,13 @@ def written_at(a: Tensor, place: Tensor) -> dict[str, Tensor]:
     return {"a": a.scatter(1, place[:, None], 1), "old": a.gather(1, place[:, None])}
 
 
-WIDE = {"a": items(torch.int32, 100), "b": items(torch.int32, 100, seed=3)}
+WIDE = {"a": items(torch.int32, 200), "b": items(torch.int32, 200, seed=3)}
 PLACED = [
     (exchanged, {"x": small(torch.int64, -9, 9, 3), "y": small(torch.int64, -9, 9, 3), **WIDE}, ("x", "y", "a", "b")),
     (kept, {"x": items(torch.int64), "a": WIDE["a"]}, ("x", "a")),
     (shifted, {"a": WIDE["a"]}, ("a",)),
     (shifted, {"a": items(torch.float64, 5)}, ("a",)),
-    (written_at, {"a": WIDE["a"], "place": small(torch.int64, 0, 100)}, ("a",)),
+    (written_at, {"a": WIDE["a"], "place": small(torch.int64, 0, 200)}, ("a",)),
 ]
 
 
@@ -230,7 +230,7 @@ def harmless(x: Tensor, y: Tensor, bad: Tensor) -> dict[str, Tensor]:
 ROW = 900
 NOBODY = torch.zeros(ROWS, dtype=torch.bool)
 FINE = small(torch.int32, 1, 9)
-LARGE = small(torch.int64, 0, 100, 80)
+LARGE = small(torch.int64, 0, 200, 140)
 CHECKED: dict[str, tuple[Any, dict[str, Tensor], list[Tensor]]] = {
     # A function, its inputs, and values of its second input that fault in one row.
     "dividing": (dividing, {"x": items(torch.int32), "y": FINE, "bad": NOBODY}, [torch.tensor(0)]),
@@ -241,13 +241,13 @@ CHECKED: dict[str, tuple[Any, dict[str, Tensor], list[Tensor]]] = {
     ),
     "looking_in_large": (
         looking_in_large,
-        {"table": items(torch.int32, 100), "places": LARGE, "bad": NOBODY},
-        [torch.tensor([0] * 79 + [100]), torch.tensor([-1] + [3] * 79)],
+        {"table": items(torch.int32, 200), "places": LARGE, "bad": NOBODY},
+        [torch.tensor([0] * 139 + [200]), torch.tensor([-1] + [3] * 139)],
     ),
     "dividing_large": (
         dividing_large,
-        {"x": items(torch.int32, 80), "y": small(torch.int32, 1, 9, 80), "bad": NOBODY},
-        [torch.tensor([1] * 79 + [0])],
+        {"x": items(torch.int32, 140), "y": small(torch.int32, 1, 9, 140), "bad": NOBODY},
+        [torch.tensor([1] * 139 + [0])],
     ),
     "harmless": (harmless, {"x": items(torch.int32), "y": small(torch.int32, 0, 3), "bad": NOBODY}, []),
 }

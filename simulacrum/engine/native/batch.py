@@ -71,6 +71,7 @@ class NativeBatch:
             name: Outputs(ports, num_envs, self._pointers(ports), double_buffer=double_buffer)
             for name, ports in self._shown.items()
         }
+        self._long: Outputs | None = None  # of rollouts
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
         self.take_params(params)
 
@@ -105,6 +106,7 @@ class NativeBatch:
         self._params = {f"params.{name}": value.contiguous() for name, value in held if f"params.{name}" in self._at}
         for outputs in self._outputs.values():
             outputs.forget()
+        self._long = None
 
     # --- state in and out ------------------------------------------------------------------------------------------
 
@@ -187,8 +189,8 @@ class NativeBatch:
     def rollout(self, actions: Sequence[torch.Tensor], steps: int) -> tuple[torch.Tensor, ...]:
         """`steps` steps with actions `[steps * N, ...]` that were checked. Outputs `[steps, N, ...]`."""
         shown = self._shown[self.name]
-        block = Block(shown, self.num_envs * steps, None)
-        pointers = self._pointers(shown)(block.address, block.starts)
+        block = self._outputs_of_rollout(steps).take()
+        pointers = block.pointers
         strides = (ctypes.c_int64 * len(pointers))()
         moving = [*shown, *(port for name, port in self.binary.ports.items() if name.partition(".")[0] == "action")]
         for port in moving:
@@ -196,9 +198,16 @@ class NativeBatch:
         for at, action in zip(self._actions, actions, strict=True):
             pointers[at] = action.data_ptr()
         self._ones[2] = time.perf_counter()
-        many, call = self.binary.many(self.name), ctypes.addressof(pointers)
-        self._run(lambda p, lo, hi: many(p, lo, hi, steps, ctypes.addressof(strides)), call)
+        many = self.binary.many(self.name)
+        self._run(lambda p, lo, hi: many(p, lo, hi, steps, ctypes.addressof(strides)), block.call)
         return tuple(tensor.unflatten(0, (steps, self.num_envs)) for tensor in block.tensors)
+
+    def _outputs_of_rollout(self, steps: int) -> Outputs:
+        """Memory for rollouts of this many steps, used again like that of steps; the last length's is kept."""
+        if self._long is None or self._long.num_envs != self.num_envs * steps:
+            ports = self._shown[self.name]
+            self._long = Outputs(ports, self.num_envs * steps, self._pointers(ports))
+        return self._long
 
     def ended(self) -> torch.Tensor:
         """bool [N]: rows that have ended and were not reset."""

@@ -85,7 +85,7 @@ def tables(place: Tensor, places: Tensor) -> dict[str, Tensor]:
 
 
 def in_large(x: Tensor, y: Tensor, place: Tensor, places: Tensor) -> dict[str, Tensor]:
-    """In `[N, 100]`, at `places` `[N, 80]`, 0..99."""
+    """In `[N, 200]`, at `places` `[N, 140]`, 0..199."""
     computed = x * 2 + 1
     rows = torch.arange(x.shape[0])
     return {
@@ -94,9 +94,9 @@ def in_large(x: Tensor, y: Tensor, place: Tensor, places: Tensor) -> dict[str, T
         "index": computed[rows, place],
         "scatter": x.scatter(1, place[:, None], y[:, :1]),
         "scatter many": x.scatter(1, places, y),
-        "one_hot": F.one_hot(place, num_classes=100),
-        "masked": torch.where(torch.arange(100) == place[:, None], 0, x),
-        "table": torch.arange(100, dtype=torch.int32)[places],
+        "one_hot": F.one_hot(place, num_classes=200),
+        "masked": torch.where(torch.arange(200) == place[:, None], 0, x),
+        "table": torch.arange(200, dtype=torch.int32)[places],
     }
 
 
@@ -114,10 +114,10 @@ CASES = [
         "in large",
         in_large,
         (
-            items(torch.int32, 100),
-            items(torch.int32, 80, seed=1),
-            small(torch.int64, 0, 100),
-            small(torch.int64, 0, 100, 80),
+            items(torch.int32, 200),
+            items(torch.int32, 140, seed=1),
+            small(torch.int64, 0, 200),
+            small(torch.int64, 0, 200, 140),
         ),
     ),
 ]

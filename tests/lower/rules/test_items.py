@@ -7,7 +7,7 @@ import torch
 from kit.lowering import DTYPES, FLOATS, INTEGERS, Bench, Case, items, small
 from torch import Tensor
 
-SHAPES = ((5,), (3, 4), (2, 1, 3), (70,), (5, 20))  # the last two: too many to write out one by one
+SHAPES = ((5,), (3, 4), (2, 1, 3), (150,), (8, 20))  # the last two: too many to write out one by one
 NUMBERS = DTYPES[1:]
 USUAL = (torch.int32, torch.float32)
 
@@ -108,7 +108,7 @@ CASES = [
     *(Case(f"truths {d} {s}", truths, (small(d, 0, 2, *s),)) for d in DTYPES for s in shapes(d)),
     *(Case(f"extremes {d} {s}", extremes_of, (without_zeros(d, *s),)) for d in NUMBERS for s in shapes(d)),
     *(Case(f"ties {d}", extremes_of, (few(d, 5),)) for d in NUMBERS),
-    *(Case(f"many ties {d}", extremes_of, (few(d, 70),)) for d in USUAL),
+    *(Case(f"many ties {d}", extremes_of, (few(d, 150),)) for d in USUAL),
     *(Case(f"sorted {d}", sorted_, (items(d, 2, 3),)) for d in DTYPES),
     *(Case(f"sorted {n} of {d}", sorted_, (items(d, n),)) for d in USUAL for n in (1, 6, 16)),
     *(Case(f"sorted ties {d}", sorted_, (few(d, 9),)) for d in NUMBERS),
