@@ -23,7 +23,7 @@ def check(tmp_path: Path) -> CheckRun:
 
     def run(name: str, given: str | EnvPackage, **settings: Any) -> Outcome:
         judged = package(given) if isinstance(given, str) else given
-        options = {"forms": ("eager",), "quick": True, "failures": tmp_path / "failures", **settings}
+        options: dict[str, Any] = {"forms": ("eager",), "quick": True, "failures": tmp_path / "failures", **settings}
         return run_check(Bench(judged, **options), name)[0]
 
     return run
