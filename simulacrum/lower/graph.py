@@ -13,9 +13,8 @@ from torch import fx
 from simulacrum.errors import LoweringError
 from simulacrum.lower.program import Builder, Scalar
 from simulacrum.lower.rules import RULES, Call
-from simulacrum.lower.tensors import Place, Tensor, demand, materialise, stored
+from simulacrum.lower.tensors import LARGE, Place, Tensor, demand, materialise, stored
 
-LARGE = 128  # elements a row: what is larger is computed in loops
 # Operations that stand for another place of their operand, and cost nothing however often they are asked.
 _VIEWS = {
     "view", "reshape", "flatten", "unflatten", "unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to", "permute",
@@ -132,7 +131,8 @@ class Graph:
                 demand(one)
         if not isinstance(made, Tensor) or name in _VIEWS:
             return made
-        if made.size > LARGE and (len(node.users) > 1 or not _is_elementwise(next(iter(node.users), node))):
+        user = next(iter(node.users), node)
+        if made.size > LARGE and (len(node.users) > 1 or not (user.op == "output" or _is_elementwise(user))):
             return materialise(self.b, made)
         return made
 

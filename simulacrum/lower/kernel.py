@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 
 from simulacrum.errors import LoweringError
-from simulacrum.lower.graph import LARGE, Graph
+from simulacrum.lower.graph import Graph
 from simulacrum.lower.program import Block, Builder, Loop, Port, Put, Scalar, Update
-from simulacrum.lower.tensors import ROW, Length, Place, Tensor, demand, flat, materialise, places
+from simulacrum.lower.tensors import LARGE, ROW, Length, Place, Tensor, demand, flat, materialise, walk
 
 
 @dataclass(frozen=True)
@@ -41,36 +41,17 @@ def store(b: Builder, port: Port, tensor: Tensor) -> None:
     if found != (port.dtype, ROW, *port.shape):
         raise LoweringError(f"{port.name} has another form than its port", expected=port, found=str(found))
 
-    def put(place: Place) -> None:
-        index, value = b.index(flat(b, tensor.shape, place)), tensor.at(place)
+    def put(place: Place, value: Scalar) -> None:
+        index = b.index(flat(b, tensor.shape, place))
         if not _held(port, index, value):
             b.put(port, index, value)
 
-    if tensor.size > LARGE:
-        _in_loops(b, tensor.shape, put, b.root)
-        return
-    for place in places(tensor.shape):
-        put(place)
+    walk(b, tensor, put, b.root)
 
 
 def _held(port: Port, index: Scalar, value: Scalar) -> bool:
     """Whether `value` is what element `index` of the port holds already."""
     return value.op == "load" and value.data == port and value.args[0] is index
-
-
-def _in_loops(
-    b: Builder, shape: Sequence[Length], visit: Callable[[Place], object], parent: Block, place: Place = ()
-) -> None:
-    """`visit` the one place that a nest of loops over `shape` stands for, inside the innermost."""
-    if len(place) == len(shape):
-        visit(place)
-        return
-    length = shape[len(place)]
-    if not isinstance(length, int):
-        _in_loops(b, shape, visit, parent, (*place, ROW))
-        return
-    with b.loop(length, parent) as counter:
-        _in_loops(b, shape, visit, counter.block, (*place, counter))
 
 
 def lower(
@@ -129,21 +110,17 @@ def _ready(b: Builder, port: Port, tensor: Tensor, *, in_place: bool) -> Tensor:
     if not in_place:
         return tensor
     changed: list[bool] = []
-    _in_loops(
-        b,
-        tensor.shape,
-        lambda place: changed.append(not _held(port, b.index(flat(b, tensor.shape, place)), tensor.at(place))),
-        Block(0),  # a trial that leads nowhere
-    )
-    return materialise(b, tensor) if changed[0] else tensor
+
+    def look(place: Place, value: Scalar) -> None:
+        changed.append(not _held(port, b.index(flat(b, tensor.shape, place)), value))
+
+    walk(b, tensor, look, Block(0))  # a trial that leads nowhere
+    return materialise(b, tensor) if any(changed) else tensor
 
 
 def _look_at(b: Builder, tensor: Tensor) -> None:
     """Compute the tensor without storing it: its faults note themselves."""
-    if tensor.size <= LARGE:
-        demand(tensor)
-    else:
-        _in_loops(b, tensor.shape, tensor.at, b.root)
+    walk(b, tensor, lambda place, value: None, b.root)
 
 
 # --- what is not used is not emitted ----------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """How a program with inner loops is still computed many rows at a time.
 
 A loop over rows that has other loops inside is not turned into vectors. So the order is changed: the inner loops stand
-outside, and each stretch of statements between them, a *run*, is a loop over a few rows of its own. What one run computes
-and another uses is kept for all of these rows, in an array with a lane for each.
+outside, and each stretch of statements between them, a *run*, is a loop over a few rows of its own. What one run
+computes and another uses is kept for all of these rows, in an array with a lane for each.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from simulacrum.errors import LoweringError
-from simulacrum.lower.program import Array, Builder, Index, Scalar
+from simulacrum.lower.program import Block, Builder, Index, Scalar
 from simulacrum.lower.types import INDEX
 
 
@@ -26,6 +26,7 @@ class _Row:
 
 
 ROW = _Row()
+LARGE = 128  # elements a row: what is larger is computed in loops
 Length = int | _Row  # of a dimension: a number, or ROW for the batch
 Place = tuple[Any, ...]  # of Index | _Row
 
@@ -37,6 +38,8 @@ class Tensor:
         self.shape = tuple(shape)
         self.dtype = dtype
         self.element = element
+        # Of a join: the dimension, and where along it each part begins.
+        self.parts: tuple[int, list[tuple[int, Tensor]]] | None = None
         self.meta: Any = None  # torch's stand-in for the node, by which dtypes are promoted
         self._made: dict[Place, Scalar] = {}
 
@@ -152,22 +155,44 @@ def known(b: Builder, index: Scalar) -> Index:
 
 
 def materialise(b: Builder, tensor: Tensor) -> Tensor:
-    """`tensor` with its elements computed once into an array of the row, in loops over its dimensions."""
+    """`tensor` with its elements computed once into an array of the row."""
     array = b.array(tensor.dtype, tensor.size)
-    _fill(b, tensor, array, (), b.root)
+    walk(b, tensor, lambda place, value: b.put(array, flat(b, tensor.shape, place), value), b.root)
     return stored(b, array, tensor.shape)
 
 
-def _fill(b: Builder, tensor: Tensor, array: Array, place: Place, parent: Any) -> None:
+def walk(b: Builder, tensor: Tensor, visit: Callable[[Place, Scalar], object], parent: Block) -> None:
+    """`visit` every place of a tensor and its scalar: what is large in loops, whose counters stand in the place.
+
+    A join is walked part by part: in a loop over the whole, each element would compute all parts and choose.
+    """
+    if tensor.parts is not None:
+        dim, parts = tensor.parts
+        for start, part in parts:
+
+            def moved(place: Place, value: Scalar, start: int = start) -> None:
+                visit((*place[:dim], plus(b, place[dim], start), *place[dim + 1 :]), value)
+
+            walk(b, part, moved, parent)
+    elif tensor.size <= LARGE:
+        for place in places(tensor.shape):
+            visit(place, tensor.at(place))
+    else:
+        _in_loops(b, tensor, visit, (), parent)
+
+
+def _in_loops(
+    b: Builder, tensor: Tensor, visit: Callable[[Place, Scalar], object], place: Place, parent: Block
+) -> None:
     if len(place) == tensor.rank:
-        b.put(array, flat(b, tensor.shape, place), tensor.at(place))
+        visit(place, tensor.at(place))
         return
     length = tensor.shape[len(place)]
     if not isinstance(length, int) or length == 1:
-        _fill(b, tensor, array, (*place, ROW if not isinstance(length, int) else 0), parent)
+        _in_loops(b, tensor, visit, (*place, 0 if length == 1 else ROW), parent)
         return
     with b.loop(length, parent) as counter:
-        _fill(b, tensor, array, (*place, counter), counter.block)
+        _in_loops(b, tensor, visit, (*place, counter), counter.block)
 
 
 def stored(b: Builder, array: Any, shape: Sequence[Length]) -> Tensor:

@@ -31,7 +31,8 @@ def _block(columns: int) -> str:
     ]
     body = "\n".join([*lines, *rounds, *stores])
     return (
-        f"static inline void block{columns}(const uint32_t *t, int64_t stride, uint32_t *out, int64_t width)\n{{\n{body}\n}}\n"
+        f"static inline void block{columns}(const uint32_t *t, int64_t stride, uint32_t *out, int64_t width)\n"
+        f"{{\n{body}\n}}\n"
     )
 
 

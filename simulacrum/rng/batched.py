@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -32,24 +31,24 @@ for _function in (
 
 _OPERATOR = torch.library.Library("simulacrum", "DEF")
 _OPERATOR.define("threefry2x32(Tensor k0, Tensor k1, Tensor c0, Tensor c1) -> (Tensor, Tensor)")
-_one_operator: ContextVar[bool] = ContextVar("one_operator", default=False)
+_one_operator = [False]  # a plain cell: torch.compile, which traces through here, cannot read a ContextVar
 
 
 @contextlib.contextmanager
 def blocks_as_one_operator() -> Generator[None]:
     """Inside, a capture holds each evaluation as one operator, `simulacrum::threefry2x32`, not as 80 small ones."""
-    token = _one_operator.set(True)
+    before, _one_operator[0] = _one_operator[0], True
     try:
         yield
     finally:
-        _one_operator.reset(token)
+        _one_operator[0] = before
 
 
 def threefry2x32(
     k0: Tensor, k1: Tensor, c0: Tensor | int, c1: Tensor | int, rounds: int = ROUNDS
 ) -> tuple[Tensor, Tensor]:
     """The two words of each block: fresh int32 tensors, from int32 tensors that broadcast with each other."""
-    if rounds == ROUNDS and _one_operator.get():
+    if rounds == ROUNDS and _one_operator[0]:
         counters = [c if isinstance(c, Tensor) else torch.full((), c, dtype=torch.int32) for c in (c0, c1)]
         return torch.ops.simulacrum.threefry2x32(k0, k1, *counters)
     return _rounds(k0, k1, c0, c1, rounds)

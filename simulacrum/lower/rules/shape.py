@@ -204,9 +204,11 @@ def cat(c: Call) -> Tensor:
     parts = [c.operand(part, c.dtype) for part in c["tensors"] if c.inner(part, dim)[1] > 0]
     lengths = [c.inner(part, dim)[1] for part in parts]
     starts = [sum(lengths[:number]) for number in range(len(parts))]
-    return c.new(
+    made = c.new(
         lambda place: pick(c, place[dim], starts, lambda part, here: parts[part].at(_put(place, dim, here)), lengths)
     )
+    made.parts = (dim, list(zip(starts, parts, strict=True)))
+    return made
 
 
 @rule("stack")
@@ -214,9 +216,17 @@ def stack(c: Call) -> Tensor:
     parts: list[Tensor] = [c.operand(part, c.dtype) for part in c["tensors"]]
     dim = c.get("dim", 0) % len(c.shape)
     starts = list(range(len(parts)))
-    return c.new(
+    made = c.new(
         lambda place: pick(c, place[dim], starts, lambda part, _: parts[part].at(place[:dim] + place[dim + 1 :]), None)
     )
+    made.parts = (dim, [(number, _layer(part, dim)) for number, part in enumerate(parts)])
+    return made
+
+
+def _layer(part: Tensor, dim: int) -> Tensor:
+    """A part of a stack with the dimension of length 1 that it lies along."""
+    shape = (*part.shape[:dim], 1, *part.shape[dim:])
+    return Tensor(shape, part.dtype, lambda place: part.at(place[:dim] + place[dim + 1 :]))
 
 
 def pick(
