@@ -165,7 +165,7 @@ class Graph:
             expected="operations that one loop over rows can be made of: see docs/native.md",
             found=str(node.target),
             where=where,
-            next_step=error.next_step or "compile='inductor' or compile=False run it as it is, with the same bits",
+            next_step=error.next_step or "compile=False runs it as it is, eagerly",
         )
 
 
