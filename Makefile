@@ -28,7 +28,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-oldest coverage lint types layers docs docs-serve bench bench-docs sizes wheel clean
+.PHONY: help setup demo test test-fast test-long test-oldest coverage lint types layers docs docs-serve bench bench-docs sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,11 +42,14 @@ demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning 
 	$(BIN)/python training/ppo.py $(ARGS)
 	@echo "== the curve is the curve.png named above; all runs beside each other: $(BIN)/tensorboard --logdir runs"
 
-test: $(READY) ## all tests
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
+test: $(READY) ## all tests but those of test-long
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 -m "not long" $(ARGS)
+
+test-long: $(READY) ## the tests that take minutes: generated programs, portable functions, WebAssembly, CUDA source
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=5 -m long $(ARGS)
 
 test-fast: $(READY) ## the tests that are not marked slow
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow and not long" $(ARGS)
 
 # An older Gymnasium is laid over the installed one, for these tests alone.
 OLDEST_GYMNASIUM := 1.2.2

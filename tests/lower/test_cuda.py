@@ -32,6 +32,8 @@ from simulacrum.lower.cuda import cuda_source
 from simulacrum.lower.library import make_library
 from simulacrum.rng.batched import split_seed
 
+pytestmark = pytest.mark.long
+
 ENVS = 257
 STEPS = 200
 NAMES = ("toywalk", "forager", "cartpole", "canvas")

@@ -197,6 +197,6 @@ def test_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
     agree(25, 0, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
     agree(100, 1, tmp_path)

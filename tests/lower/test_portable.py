@@ -13,6 +13,8 @@ from simulacrum.portable import tensor as portable
 from simulacrum.rng import golden
 from simulacrum.rng.batched import BatchedDraw, episode_key
 
+pytestmark = pytest.mark.long
+
 UNARY = ("sqrt", "exp", "log", "tanh", "sin", "cos", "tan", "positive_zero")
 
 

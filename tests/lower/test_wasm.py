@@ -23,6 +23,8 @@ from simulacrum.lower import wasm
 from simulacrum.lower.compiler import zig_compiler
 from simulacrum.lower.library import make_library
 
+pytestmark = pytest.mark.long
+
 ROWS = 257  # four blocks and a row
 STEPS = 300
 DRIVER = Path(__file__).with_name("play.mjs")

@@ -10,7 +10,6 @@ import pytest
 import simulacrum
 from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.cli import main
-from simulacrum.engine.forms import cpp_compiler
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def test_template_passes_every_check_and_opens_its_gate(run, tmp_path):
     assert finished["report"] == str(tmp_path / "two_doors" / "validation_report.json")
 
     row = gate_of(run, "two_doors")
-    form = "inductor" if cpp_compiler() else "eager"
+    form = "native"
     assert (row["gate"], f"{form} on cpu" in row["validated"]) == ("fresh", True)
     assert simulacrum.register_envs("two_doors") == ["lab/two_doors-v0"]
     try:

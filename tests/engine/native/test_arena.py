@@ -1,4 +1,4 @@
-"""Rows in blocks: what is put is what is read, for any number of rows and any shape, and neighbours stay as they are."""
+"""Rows in blocks: what is put is what is read, for any number of rows and any shape, and neighbours stay."""
 
 from __future__ import annotations
 

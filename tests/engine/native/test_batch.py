@@ -109,7 +109,7 @@ def test_threads_are_checked_and_small_batches_take_one() -> None:
     assert rows.batch.threads == 1
 
 
-# --- refusals ------------------------------------------------------------------------------------------------------------
+# --- refusals -----------------------------------------------------------------------------------------------------
 
 
 def test_an_illegal_action_is_refused_and_nothing_has_stepped() -> None:
@@ -157,7 +157,7 @@ def vector_native(name: str, num_envs: int = 2, **kwargs: Any) -> Any:
     return env
 
 
-# --- memory --------------------------------------------------------------------------------------------------------------
+# --- memory -------------------------------------------------------------------------------------------------------
 
 
 def test_what_was_returned_is_never_overwritten() -> None:
@@ -228,7 +228,7 @@ def test_it_works_inside_inference_mode_and_with_gradients_on() -> None:
     assert not out[0].requires_grad
 
 
-# --- state in and out ------------------------------------------------------------------------------------------------------
+# --- state in and out ---------------------------------------------------------------------------------------------
 
 
 def test_state_goes_between_the_forms() -> None:

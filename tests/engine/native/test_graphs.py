@@ -1,4 +1,4 @@
-"""What is captured and how its tensors are named: every output has a port, what is kept is read and written in place."""
+"""What is captured and how its tensors are named: every output has a port, what is kept is written in place."""
 
 from __future__ import annotations
 
