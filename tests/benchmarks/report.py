@@ -2,6 +2,7 @@
 
     python tests/benchmarks/report.py                 from build/bench/latest.json
     python tests/benchmarks/report.py RUN.json        from another run
+    python tests/benchmarks/report.py RUN.json --growth-from OTHER.json      growth from a run of its own
     python tests/benchmarks/report.py --table         only the page anew, from docs/assets/benchmarks.json
 
 The run goes to docs/assets/benchmarks.json, the pictures beside it, the text between the markers of docs/benchmarks.md.
@@ -46,11 +47,16 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="only the page, from docs/assets/benchmarks.json")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write into")
     parser.add_argument("--assets", type=Path, default=ASSETS, help="the folder of data and pictures")
+    parser.add_argument("--growth-from", type=Path, help="a run of `bench.py --growth`, where RUN has no growth")
     options = parser.parse_args()
     source = options.assets / "benchmarks.json" if options.table else options.run
     if not source.exists():
         raise SystemExit(f"{source} is not there: run `make bench ARGS=--full` first")
     result = json.loads(source.read_text(encoding="utf-8"))
+    if options.growth_from is not None:
+        other = json.loads(options.growth_from.read_text(encoding="utf-8"))
+        result["growth"] = other["growth"]
+        result["growth_run"] = {key: other[key] for key in ("made", "arguments", "rounds", "window_seconds")}
     for path in write(result, options.page, options.assets, pictures=not options.table):
         print(f"wrote {path}")
     return 0

@@ -38,7 +38,19 @@ def made_with(result: dict[str, Any]) -> str:
         f"Measured on {result['made'][:10]} with `python tests/benchmarks/bench.py {' '.join(result['arguments'])}`: "
         f"{machine['cpu']}, {machine['cores']} cores, {machine['cpu_capability']}, caches {caches}, "
         f"Python {machine['python']}, {versions}, one thread; {result['rounds']} rounds of windows of "
-        f"{result['window_seconds']:g} CPU-seconds.{busy} [All windows, raw](assets/benchmarks.json)."
+        f"{result['window_seconds']:g} CPU-seconds.{busy}{_growth_run(result)} "
+        "[All windows, raw](assets/benchmarks.json)."
+    )
+
+
+def _growth_run(result: dict[str, Any]) -> str:
+    """A sentence about growth that was measured in a run of its own."""
+    run = result.get("growth_run")
+    if run is None:
+        return ""
+    return (
+        f" Growth is of another run, `python tests/benchmarks/bench.py {' '.join(run['arguments'])}` on "
+        f"{run['made'][:10]}: {run['rounds']} rounds of windows of {run['window_seconds']:g} CPU-seconds."
     )
 
 
