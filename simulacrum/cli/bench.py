@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from simulacrum.cli.choices import Device, Envs, FormsToMeasure, Json
 if TYPE_CHECKING:
     from simulacrum.cli.bottleneck import Bottleneck
     from simulacrum.cli.measure import Measured
+    from simulacrum.cli.profile import Share
 
 _BARS = (8, 40)  # characters of the longest bar, at least and at most
 _FIGURES = 62  # characters that the columns before the bars take
@@ -29,6 +31,7 @@ def bench(
     compile: FormsToMeasure = None,
     device: Device = "cpu",
     seconds: Annotated[float, typer.Option("--seconds", min=0.05, max=600.0, help="Seconds for each line.")] = 1.0,
+    profile: Annotated[bool, typer.Option("--profile", help="Also show an eager step's time by rule.")] = False,
     json: Json = False,
 ) -> None:
     """Measure steps per second: random actions, observations, automatic resets and episode statistics included.
@@ -39,7 +42,8 @@ def bench(
 
     --json prints one document with version, device, threads and environments, each of these with its id and its
     lines: form, num_envs, steps_per_second, lowest, highest, per_reference, per_eager (null where not measured); and
-    its bottleneck: form, num_envs, call_seconds, row_seconds, call_share, parts, text (null with one size alone).
+    its bottleneck: form, num_envs, call_seconds, row_seconds, call_share, parts, text (null with one size alone);
+    with --profile its profile: rule, seconds and operations of a step, for each rule (null without).
     """
     terminal.use_json(json)
     sizes = _sizes(num_envs)
@@ -49,6 +53,7 @@ def bench(
 
     from simulacrum.cli import bottleneck
     from simulacrum.cli.measure import measure
+    from simulacrum.cli.profile import by_rule
     from simulacrum.engine.modes import check_device
 
     place = check_device(device)
@@ -59,14 +64,32 @@ def bench(
             lines = measure(package, sizes, forms, seconds, device=str(place), say=status.update)
             status.update(f"taking a step of {package.env_id} apart")
             held = bottleneck.find(package, lines, str(place))
+            shares = by_rule(package) if profile else None
         if not json:
             _show(terminal.out(), package.env_id, lines, held)
+            if shares is not None:
+                _show_profile(terminal.out(), shares)
         told = None if held is None else held.to_json()
         document = {"id": package.env_id, "lines": [line.to_json() for line in lines], "bottleneck": told}
+        document["profile"] = None if shares is None else [asdict(share) for share in shares]
         environments.append(document)
     if json:
         threads = torch.get_num_threads()
         terminal.print_json({"version": 1, "device": str(place), "threads": threads, "environments": environments})
+
+
+def _show_profile(console: Console, shares: list[Share]) -> None:
+    from simulacrum.cli.profile import ROWS
+
+    whole = sum(share.seconds for share in shares)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column(f"an eager step, N = {ROWS}", no_wrap=True)
+    for title in ("share", "us", "operations"):
+        table.add_column(title, justify="right")
+    for share in shares:
+        part = f"{share.seconds / whole:.0%}"
+        table.add_row(share.rule, part, f"{share.seconds * 1e6:.0f}", f"{share.operations:.0f}")
+    console.print(table)
 
 
 def _sizes(text: str) -> list[int]:

@@ -208,11 +208,12 @@ def place_of(node: fx.Node) -> tuple[str | None, str | None]:
     noted = (node.meta.get("custom") or {}).get("where")  # as `capture` notes it
     if noted or written:
         filename, line = noted.rsplit(":", 1) if noted else written[-1]
-        return f"{filename}:{line}", _rule_near(filename, int(line))
+        return f"{filename}:{line}", rule_near(filename, int(line))
     return (f"{frames[-1][0]}:{frames[-1][1]}", None) if frames else (None, None)
 
 
-def _rule_near(filename: str, line: int) -> str | None:
+def rule_near(filename: str, line: int) -> str | None:
+    """The rule (R7) whose tag stands beside a line of a file, or just above it in the same function."""
     for number in range(line, max(line - 12, 0), -1):
         text = linecache.getline(filename, number)
         tag = re.search(r"#.*\b(R\d+)\b", text)
