@@ -66,23 +66,20 @@ Policy = Annotated[
 
 # `validate` and `bench` build the same forms on the same devices; only what is said of a form differs.
 Device = Annotated[str, typer.Option("--device", help="Where the batched twin runs: cpu or cuda.")]
+
+
+def _form_option(help: str) -> Any:
+    return typer.Option("--compile", metavar="FORM", autocompletion=complete_form, help=help)
+
+
 FormsToValidate = Annotated[
     list[str] | None,
-    typer.Option(
-        "--compile",
-        metavar="FORM",
-        autocompletion=complete_form,
-        help="Validate this form beside eager (repeatable). Default: native, or inductor where that cannot be built.",
+    _form_option(
+        "Validate this form beside eager (repeatable). Default: native, or inductor where that cannot be built."
     ),
 ]
 FormsToMeasure = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--compile",
-        metavar="FORM",
-        autocompletion=complete_form,
-        help="Form to measure (repeatable). Default: eager and native.",
-    ),
+    list[str] | None, _form_option("Form to measure (repeatable). Default: eager and native.")
 ]
 Envs = Annotated[
     list[str] | None,

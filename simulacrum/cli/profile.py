@@ -30,6 +30,7 @@ def by_rule(package: EnvPackage) -> list[Share]:
     import torch
     from torch.overrides import TorchFunctionMode
 
+    from simulacrum.engine.capture import authors_lines
     from simulacrum.engine.vector import SimulacrumVectorEnv
     from simulacrum.lower.graph import rule_near
 
@@ -42,11 +43,11 @@ def by_rule(package: EnvPackage) -> list[Share]:
             began = time.perf_counter()
             result = func(*args, **(kwargs or {}))
             seconds = time.perf_counter() - began
-            rule, frame = ENGINE, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-            while frame is not None and rule in (ENGINE, UNTAGGED):  # a helper without tags: who called it has one
-                if frame.f_code.co_filename.endswith("fast.py"):
-                    rule = rule_near(frame.f_code.co_filename, frame.f_lineno) or UNTAGGED
-                frame = frame.f_back
+            rule = ENGINE
+            for line in authors_lines(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
+                rule = rule_near(*line) or UNTAGGED
+                if rule != UNTAGGED:  # a helper without tags: who called it has one
+                    break
             booked = spent.setdefault(rule, [0.0, 0.0])
             booked[0] += seconds
             booked[1] += 1

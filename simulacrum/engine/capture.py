@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import torch
@@ -66,13 +67,19 @@ class _NotingPlaces(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         note = getattr(torch.fx.traceback, "annotate", None)
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-        while frame is not None and not frame.f_code.co_filename.endswith("fast.py"):
-            frame = frame.f_back
-        if note is None or frame is None:
+        where = next(authors_lines(sys._getframe(1)), None)  # pyright: ignore[reportPrivateUsage]
+        if note is None or where is None:
             return func(*args, **(kwargs or {}))
-        with note({"where": f"{frame.f_code.co_filename}:{frame.f_lineno}"}):
+        with note({"where": f"{where[0]}:{where[1]}"}):
             return func(*args, **(kwargs or {}))
+
+
+def authors_lines(frame: FrameType | None) -> Iterator[tuple[str, int]]:
+    """File and line of each frame that lies in somebody's fast.py, from `frame` outwards."""
+    while frame is not None:
+        if frame.f_code.co_filename.endswith("fast.py"):
+            yield frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
 
 
 def capture(function: Callable[..., Any], args: tuple[Any, ...]) -> Graph:

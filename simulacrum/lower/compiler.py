@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,15 +98,30 @@ def compile_library(text: str, target: Path) -> list[str]:
     flags = [*FLAGS, *target_flags()]
     source = target.with_suffix(".c")
     source.write_text(text)
-    done = subprocess.run(
-        [*compiler.command, *flags, "-o", str(target), str(source), "-lm"], capture_output=True, text=True, check=False
+    run_compiler(
+        [*compiler.command, *flags, "-o", str(target), str(source), "-lm"],
+        target,
+        expected="a shared library",
+        where=source,
+        next_step="run `simulacrum doctor`, or pass compile=False: the eager form gives the same bits",
     )
+    return flags
+
+
+def run_compiler(
+    command: Sequence[str], target: Path, *, expected: str, where: Path, next_step: str, text: str | None = None
+) -> None:
+    """Run a compiler that is to write `target`, `text` being its standard input.
+
+    Raises:
+        CompileError: it failed; with the beginning of what it said.
+    """
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0 or not target.exists():
         raise CompileError(
             "the C compiler failed",
-            expected="a shared library",
+            expected=expected,
             found=(done.stderr or done.stdout).strip()[:400],
-            where=str(source),
-            next_step="run `simulacrum doctor`, or pass compile=False: the eager form gives the same bits",
+            where=str(where),
+            next_step=next_step,
         )
-    return flags

@@ -55,19 +55,16 @@ class Graph:
 
     def outputs(self) -> list[Tensor | None]:
         """What the program gives, in order; None for a part it has not. `instead` does not hold for these."""
-        (given,) = next(node for node in self.program.graph.nodes if node.op == "output").args
+        given = outputs_of(self.program)
         return [self._true.get(node, self.made[node]) if isinstance(node, fx.Node) else None for node in given]
 
     # --- inputs -----------------------------------------------------------------------------------------------------
 
     def _enter_inputs(self, inputs: Sequence[Tensor]) -> None:
         self._true: dict[fx.Node, Any] = {}
-        held: dict[Any, Any] = {**self.program.state_dict, **self.program.constants}
         given = iter(inputs)
-        nodes = [node for node in self.program.graph.nodes if node.op == "placeholder"]
-        for node, spec in zip(nodes, self.program.graph_signature.input_specs, strict=True):
-            tensor = self._constant(held[spec.target]) if spec.target in held else next(given)
-            self.made[node] = self._seen(node, tensor)
+        for node, value in _placeholders(self.program):
+            self.made[node] = self._seen(node, next(given) if value is None else self._constant(value))
 
     def _constant(self, value: torch.Tensor) -> Tensor:
         values = tuple(value.detach().flatten().tolist())
@@ -167,6 +164,25 @@ class Graph:
             where=where,
             next_step=error.next_step or "compile=False runs it as it is, eagerly",
         )
+
+
+def _placeholders(program: torch.export.ExportedProgram) -> list[tuple[fx.Node, torch.Tensor | None]]:
+    """The nodes that begin a graph, in order, each with the tensor that the program itself holds for it, or None."""
+    held: dict[Any, Any] = {**program.state_dict, **program.constants}
+    nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
+    specs = program.graph_signature.input_specs
+    return [(node, held.get(spec.target)) for node, spec in zip(nodes, specs, strict=True)]
+
+
+def inputs_of(program: torch.export.ExportedProgram) -> list[fx.Node]:
+    """The nodes of what a caller gives, in order."""
+    return [node for node, value in _placeholders(program) if value is None]
+
+
+def outputs_of(program: torch.export.ExportedProgram) -> Sequence[Any]:
+    """The nodes of what a caller gets, in order; None for a part that there is not."""
+    (given,) = next(node for node in program.graph.nodes if node.op == "output").args
+    return cast("Sequence[Any]", given)
 
 
 def operation(node: fx.Node) -> tuple[str, bool]:

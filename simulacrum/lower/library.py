@@ -26,6 +26,7 @@ from typing import Any
 import torch
 
 from simulacrum.lower.emit import PRELUDE, Memory, kernel_text, memory_of, tables_text
+from simulacrum.lower.graph import inputs_of, outputs_of
 from simulacrum.lower.kernel import Kernel, lower
 from simulacrum.lower.program import LANES, Port
 
@@ -82,8 +83,7 @@ def make_library(functions: Sequence[Function]) -> Library:
 def _kernels(function: Function) -> dict[str, Kernel]:
     """"rows", and where there is use for them "check" and "restart"."""
     program = function.program
-    metas = _metas(program)
-    inputs = list(zip(function.inputs, metas, strict=True))
+    inputs = [(port, node.meta["val"]) for port, node in zip(function.inputs, inputs_of(program), strict=True)]
     made: dict[str, Kernel] = {}
     if function.refuse is not None:
         outputs = [_REFUSED if port == function.refuse else port for port in function.outputs]
@@ -102,26 +102,14 @@ def _kernels(function: Function) -> dict[str, Kernel]:
     return made
 
 
-def _metas(program: torch.export.ExportedProgram) -> list[Any]:
-    held = {**program.state_dict, **program.constants}
-    nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
-    specs = program.graph_signature.input_specs
-    return [node.meta["val"] for node, spec in zip(nodes, specs, strict=True) if spec.target not in held]
-
-
 def _node_of(function: Function) -> str | None:
     """The name of the graph's node that `restart` is."""
     if function.restart is None:
         return None
-    program = function.program
+    ports, nodes = function.inputs, inputs_of(function.program)
     if function.restart in function.outputs:
-        (given,) = next(node for node in program.graph.nodes if node.op == "output").args
-        return given[list(function.outputs).index(function.restart)].name
-    held = {**program.state_dict, **program.constants}
-    nodes = [node for node in program.graph.nodes if node.op == "placeholder"]
-    specs = program.graph_signature.input_specs
-    given = [node for node, spec in zip(nodes, specs, strict=True) if spec.target not in held]
-    return given[list(function.inputs).index(function.restart)].name
+        ports, nodes = function.outputs, outputs_of(function.program)
+    return nodes[list(ports).index(function.restart)].name
 
 
 def _depends(program: torch.export.ExportedProgram, name: str, function: Function) -> list[Port]:
@@ -130,10 +118,9 @@ def _depends(program: torch.export.ExportedProgram, name: str, function: Functio
     for node in program.graph.nodes:
         if node.name == name or any(one in reached for one in node.all_input_nodes):
             reached.add(node)
-    (given,) = next(node for node in program.graph.nodes if node.op == "output").args
     return [
         port
-        for port, node in zip(function.outputs, given, strict=True)
+        for port, node in zip(function.outputs, outputs_of(program), strict=True)
         if port is not None and node in reached and node.name != name
     ]
 

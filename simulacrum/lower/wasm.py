@@ -6,12 +6,11 @@ Every operation has a WebAssembly instruction of the same bits, roundings and sq
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from simulacrum.errors import CompileError
-from simulacrum.lower.compiler import zig_compiler
+from simulacrum.lower.compiler import run_compiler, zig_compiler
 from simulacrum.lower.emit import stack_of
 from simulacrum.lower.library import Library
 
@@ -59,13 +58,12 @@ def compile_module(text: str, target: Path, *, exports: Sequence[str], stack: in
     linking = [*LINKING, f"-z,stack-size={stack}", *(f"--export={name}" for name in exports)]
     flags = [*FLAGS, *(f"-Wl,{flag}" for flag in linking)]
     command = [*compiler.command, *flags, "-o", str(target), "-x", "c", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    if done.returncode != 0 or not target.exists():
-        raise CompileError(
-            "the C compiler failed",
-            expected="a WebAssembly module",
-            found=(done.stderr or done.stdout).strip()[:400],
-            where=str(target),
-            next_step="run `simulacrum doctor`, and report what it prints with this message",
-        )
+    run_compiler(
+        command,
+        target,
+        expected="a WebAssembly module",
+        where=target,
+        next_step="run `simulacrum doctor`, and report what it prints with this message",
+        text=text,
+    )
     return flags

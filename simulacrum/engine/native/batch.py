@@ -136,15 +136,15 @@ class NativeBatch:
             self._arena.put("seed", torch.where(mask[:, None], seed, self._arena.rows("seed")))
             self._arena.put("episode", torch.where(mask, episode, self._arena.rows("episode")))
         self.started = True
-        return self._show("reset", time.perf_counter())
+        return self._show(time.perf_counter())
 
     def observe(self) -> tuple[torch.Tensor, ...]:
         """What all rows show as they stand."""
         self._mask.zero_()
-        return self._show("reset", 0.0)
+        return self._show(0.0)
 
-    def _show(self, name: str, now: float) -> tuple[torch.Tensor, ...]:
-        block = self._outputs[name].take()
+    def _show(self, now: float) -> tuple[torch.Tensor, ...]:
+        block = self._outputs["reset"].take()
         self._ones[2] = now
         self._run(self._reset, block.call)
         return block.tensors

@@ -15,7 +15,8 @@ from torch.utils import _pytree as pytree
 
 from simulacrum.engine.capture import capture
 from simulacrum.engine.native.draws import blocks_as_one_operator
-from simulacrum.engine.rows import Clock, EngineState, StepOut
+from simulacrum.engine.rows import Clock, EngineState
+from simulacrum.engine.shown import shown_by
 from simulacrum.lower.library import Function
 from simulacrum.lower.program import Port
 from simulacrum.rng.batched import split_seed
@@ -35,11 +36,9 @@ def functions(core: Any) -> list[Function]:
     mask = torch.zeros_like(state.ended)
     return [
         _function("reset", _reset(core), {"rows": (state, began), MASK: mask, "params": params, "now": ones["now"]}),
-        _function(
-            "next_step", _next_step(core), {"rows": (state, began), "action": action, "params": params, **ones}
-        ),
-        _function(
-            "same_step", _same_step(core), {"rows": (state, began), "action": action, "params": params, **ones}
+        *(
+            _function(name, _step(advance), {"rows": (state, began), "action": action, "params": params, **ones})
+            for name, advance in (("next_step", core.next_step), ("same_step", core.same_step))
         ),
     ]
 
@@ -60,54 +59,18 @@ def _reset(core: Any) -> Callable[..., Any]:
     return reset
 
 
-def _next_step(core: Any) -> Callable[..., Any]:
-    def next_step(rows: Any, action: Any, params: Any, limit: Any, autoreset: Any, now: Any) -> Any:
+def _step(advance: Callable[..., Any]) -> Callable[..., Any]:
+    """A step by `Core.next_step` or `Core.same_step`, with the names of what the eager form shows."""
+
+    def step(rows: Any, action: Any, params: Any, limit: Any, autoreset: Any, now: Any) -> Any:
         state, began = rows
-        after, out, restart = core.next_step(state, action, params, Clock(limit, autoreset))
-        shown = {**_shown(out), "out.info.autoreset": restart, **_episode(out, began, now)}
-        return (after, torch.where(restart, now, began)), {**shown, RESTART: restart, ILLEGAL: out.illegal}
+        after, out, restart = advance(state, action, params, Clock(limit, autoreset))
+        seconds = torch.where(out.ended, now - began, torch.zeros_like(began))
+        shown = shown_by(out, {"r": out.episode_return, "l": out.episode_length, "t": seconds})
+        named = {**_named("out", shown), RESTART: restart, ILLEGAL: out.illegal}
+        return (after, torch.where(restart, now, began)), named
 
-    return next_step
-
-
-def _same_step(core: Any) -> Callable[..., Any]:
-    def same_step(rows: Any, action: Any, params: Any, limit: Any, autoreset: Any, now: Any) -> Any:
-        state, began = rows
-        after, out, restart = core.same_step(state, action, params, Clock(limit, autoreset))
-        shown = {
-            **_shown(out),
-            **_named("out.info.final_obs", out.final_observation),
-            "out.info._final_obs": out.ended,
-            **_named("out.info.final_info", out.final_info),
-            "out.info._final_info": out.ended,
-            **_episode(out, began, now),
-        }
-        return (after, torch.where(restart, now, began)), {**shown, RESTART: restart, ILLEGAL: out.illegal}
-
-    return same_step
-
-
-def _shown(out: StepOut) -> dict[str, torch.Tensor]:
-    shown = {
-        **_named("out.observation", out.observation),
-        "out.reward": out.reward,
-        "out.terminated": out.terminated,
-        "out.truncated": out.truncated,
-        **_named("out.info", out.info),
-    }
-    if out.action_mask is not None:
-        shown["out.info.action_mask"] = out.action_mask
-    return shown
-
-
-def _episode(out: StepOut, began: torch.Tensor, now: torch.Tensor) -> dict[str, torch.Tensor]:
-    """The statistics of the episodes that ended in this step; zeros in the other rows."""
-    return {
-        "out.info.episode.r": out.episode_return,
-        "out.info.episode.l": out.episode_length,
-        "out.info.episode.t": torch.where(out.ended, now - began, torch.zeros_like(began)),
-        "out.info._episode": out.ended,
-    }
+    return step
 
 
 # --- capture ------------------------------------------------------------------------------------------------------
