@@ -52,6 +52,10 @@ class PureRows:
         self.held = state
         self.began = began if began is not None else self.began
 
+    def let_go(self) -> None:
+        """Forget the state."""
+        self.held = self.began = None
+
     def take_params(self, params: Any) -> None:
         """Use other parameters from now on."""
         self.params = params
@@ -147,6 +151,10 @@ class NativeRows:
     def load(self, state: EngineState, began: torch.Tensor | None = None) -> None:
         """Stand where `state` is; `began` float64 [N], when each row's episode did."""
         self.batch.load(state, began)
+
+    def let_go(self) -> None:
+        """Forget the state, and with it all memory that a call would write to."""
+        self.batch.let_go()
 
     def take_params(self, params: Any) -> None:
         """Use other parameters from now on."""

@@ -387,8 +387,12 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         rendering.set_attr(self, name, values)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let go of the state; called once by `close()`."""
-        self._rows, self._illegal = self._make_rows(), None
+        """Let go of the state; called once by `close()`, in some versions of Gymnasium when an env is collected.
+
+        Nothing is made here: a collection can come in the middle of anything, such as a capture by torch.
+        """
+        self._rows.let_go()
+        self._illegal = None
 
     def _check_open(self) -> None:
         if self.closed:

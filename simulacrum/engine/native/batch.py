@@ -127,6 +127,16 @@ class NativeBatch:
                 self._arena.put(BEGAN, began)
         self.started = True
 
+    def let_go(self) -> None:
+        """Give the memory back. A batch that was let go is not used again."""
+        self.started = False
+        del self._arena
+        self._outputs.clear()
+        self._long = None
+        if self._pool is not None:
+            self._pool[1].shutdown(wait=False)
+            self._pool = None
+
     # --- calls -----------------------------------------------------------------------------------------------------
 
     def reset(self, mask: torch.Tensor, seed: torch.Tensor, episode: torch.Tensor) -> tuple[torch.Tensor, ...]:

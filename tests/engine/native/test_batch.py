@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ import pytest
 import torch
 from kit import NAMES
 from kit.tools import MODES, Actor, assert_same, clone, play, timeless, vector
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from simulacrum.engine import batches
@@ -275,3 +277,15 @@ def test_partial_resets_leave_the_other_rows_alone() -> None:
     for seed in (None, seeds):
         assert_same(*(clone(env.reset(seed=seed, options={"reset_mask": mask})) for env in (plain, native)))
         assert_same(plain.state, native.state)
+
+
+def test_a_closed_env_gives_its_memory_back_and_makes_none() -> None:
+    """Gymnasium before 1.3 closes an env that is collected, which can come in the middle of a capture."""
+    env = vector("counter", 3, compile="native")
+    env.reset(seed=0)
+    memory = weakref.ref(env._rows.batch._arena.memory)
+    with FakeTensorMode():
+        env.close()
+    assert memory() is None
+    assert env.closed
+    env.close()
