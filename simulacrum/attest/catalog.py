@@ -1,7 +1,7 @@
 """The ten checks of the battery, in the order they run: the one list of their names.
 
 A check's name is also its file under `simulacrum/harness/checks/`, its key in `validation_report.json` and
-its heading in the documentation. Everything that needs the names reads them here.
+its heading in the documentation. Everything that needs the names reads them here, those of the sub-checks too.
 """
 
 from __future__ import annotations
@@ -28,6 +28,28 @@ class CheckInfo:
     claim: str
     blind_spot: str
     needs_compiler: bool = False
+
+
+@dataclass(frozen=True)
+class SubCheck:
+    """One named part of a check.
+
+    level: 1 rules, 2 interactions of rules, 3 rollouts, 4 transfer of a policy. relation: "M1" to "M18" where it is a
+    metamorphic relation: a truth between several runs of the batched twin that needs no reference. claim: what a pass
+    shows. catches: the kinds of fault that it is there for.
+    """
+
+    name: str
+    check: str
+    level: int
+    claim: str
+    catches: str
+    relation: str = ""
+
+    @property
+    def path(self) -> str:
+        """As it is chosen and shown: `differential.rollouts`."""
+        return f"{self.check}.{self.name}"
 
 
 CHECKS: tuple[CheckInfo, ...] = (
@@ -96,3 +118,19 @@ CHECKS: tuple[CheckInfo, ...] = (
 
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
 BY_NAME: dict[str, CheckInfo] = {check.name: check for check in CHECKS}
+
+# In the order in which each check runs them.
+SUB_CHECKS: tuple[SubCheck, ...] = (
+    SubCheck(
+        name="rollouts",
+        check="differential",
+        level=3,
+        claim="whole episodes agree, row by row and step by step",
+        catches="rules that depend on what happened long before; clocks, ends and draws of later episodes",
+    ),
+)
+
+SUB_CHECKS_OF: dict[str, tuple[str, ...]] = {
+    check.name: tuple(one.name for one in SUB_CHECKS if one.check == check.name) for check in CHECKS
+}
+SUB_CHECK_PATHS: tuple[str, ...] = tuple(one.path for one in SUB_CHECKS)

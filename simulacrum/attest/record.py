@@ -21,12 +21,16 @@ STATUSES = ("passed", "failed", "inconclusive", "skipped", "not_run")
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check ended: `status` is one of STATUSES, `evidence` any JSON value's worth of facts."""
+    """How one check ended: `status` is one of STATUSES, `evidence` any JSON value's worth of facts.
+
+    `parts` are its sub-checks by name, which have no parts of their own.
+    """
 
     status: str
     seconds: float = 0.0
     message: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    parts: Mapping[str, CheckResult] = field(default_factory=dict[str, "CheckResult"])
 
 
 @dataclass(frozen=True)
@@ -139,12 +143,7 @@ def body_of(report: Report) -> dict[str, Any]:
         ReportError: something in it has no JSON form; the message names the place.
     """
     checks = {
-        name: {
-            "status": result.status,
-            "seconds": float(result.seconds),
-            "message": result.message,
-            "evidence": result.evidence,
-        }
+        name: {**_result(result), "parts": {part: _result(one) for part, one in result.parts.items()}}
         for name, result in report.checks.items()
     }
     configurations = [
@@ -179,6 +178,15 @@ def body_of(report: Report) -> dict[str, Any]:
     return cast("dict[str, Any]", plain(body, "report"))
 
 
+def _result(result: CheckResult) -> dict[str, Any]:
+    return {
+        "status": result.status,
+        "seconds": float(result.seconds),
+        "message": result.message,
+        "evidence": result.evidence,
+    }
+
+
 def from_body(body: Mapping[str, Any]) -> Report:
     """The report that a schema-checked JSON object describes."""
     digest = body["digest"]
@@ -191,13 +199,19 @@ def from_body(body: Mapping[str, Any]) -> Report:
         subjects=digest["subjects"],
         environment=digest["environment"],
         whole=digest["whole"],
-        checks={name: CheckResult(**result) for name, result in body["checks"].items()},
+        checks={name: _check(result) for name, result in body["checks"].items()},
         configurations=tuple(_configuration(one) for one in body["configurations"]),
         throughput=body["throughput"],
         tolerances=body["tolerances"],
         coverage=body["coverage"],
         revision=body["revision"],
     )
+
+
+def _check(body: Mapping[str, Any]) -> CheckResult:
+    parts = {name: CheckResult(**part) for name, part in body["parts"].items()}
+    rest: dict[str, Any] = {**body, "parts": parts}
+    return CheckResult(**rest)
 
 
 def _configuration(body: Mapping[str, Any]) -> Configuration:

@@ -18,10 +18,11 @@ def complete_env(incomplete: str) -> Completion:
 
 
 def complete_check(incomplete: str) -> Completion:
-    """Names of the checks, with what a pass proves."""
-    from simulacrum.attest.catalog import CHECKS
+    """Names of the checks and of their sub-checks, with what a pass proves."""
+    from simulacrum.attest.catalog import CHECKS, SUB_CHECKS
 
-    return [(check.name, check.claim) for check in CHECKS if check.name.startswith(incomplete)]
+    names = [(check.name, check.claim) for check in CHECKS] + [(one.path, one.claim) for one in SUB_CHECKS]
+    return [(name, claim) for name, claim in names if name.startswith(incomplete)]
 
 
 def complete_form(incomplete: str) -> Completion:

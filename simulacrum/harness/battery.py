@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES
+from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES, SUB_CHECK_PATHS
 from simulacrum.attest.record import CheckResult, Configuration, Report
 from simulacrum.attest.report import write_report
 from simulacrum.attest.subjects import cpu_capability
@@ -78,7 +78,8 @@ def run_battery(
 
     Args:
         package: what is judged.
-        checks: names from the catalogue, or None for all. A selection never grants or revokes anything.
+        checks: names from the catalogue (`differential`, or one part of it: `differential.rollouts`), or None for all.
+            A selection never grants or revokes anything.
         forms: the forms to validate beside the eager one. None means the native form, or where that cannot be built
             the Inductor form in its place; a form that is named has to be built.
         device: where the batched twin runs.
@@ -95,7 +96,7 @@ def run_battery(
     asked = standard_forms(place) if forms is None else [resolve_form(form, place) for form in forms]
     built = tuple(dict.fromkeys(["eager", *asked]))
     bench = Bench(package, forms=built, device=str(place), quick=quick, progress=progress,
-                  failures=failures or Path("failures"))
+                  failures=failures or Path("failures"), asked=frozenset(n for n in checks or () if "." in n))
     result = BatteryResult(package)
     started, digest = _now(), _digest(package)
     full = checks is None and not quick
@@ -121,15 +122,19 @@ def _judged_binary(bench: Bench) -> Any:
 
 
 def chosen_checks(checks: Sequence[str] | None) -> list[str]:
-    """Names of checks in the catalogue's order, all of them for None. Raises UsageError for an unknown one."""
+    """Names of checks in the catalogue's order, all of them for None. Raises UsageError for an unknown one.
+
+    The path of a sub-check chooses the check that it is part of.
+    """
     import difflib
 
     for name in checks or ():
-        if name not in BY_NAME:
-            near = difflib.get_close_matches(name, CHECK_NAMES, n=1)
+        if name not in BY_NAME and name not in SUB_CHECK_PATHS:
+            near = difflib.get_close_matches(name, [*CHECK_NAMES, *SUB_CHECK_PATHS], n=1)
             raise UsageError(f"unknown check {name!r}", expected=", ".join(CHECK_NAMES), found=name,
                              next_step=f"did you mean {near[0]!r}?" if near else None)
-    return list(CHECK_NAMES) if checks is None else [name for name in CHECK_NAMES if name in checks]
+    whole = {name.partition(".")[0] for name in checks or ()}
+    return list(CHECK_NAMES) if checks is None else [name for name in CHECK_NAMES if name in whole]
 
 
 def _digest(package: EnvPackage) -> Digest | None:

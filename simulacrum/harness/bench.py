@@ -29,16 +29,20 @@ def no_progress(check: str, what: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check ended. `status` is "passed", "failed", "inconclusive" or "skipped"."""
+    """How a check or a sub-check ended. `status` is "passed", "failed", "inconclusive" or "skipped".
+
+    `parts` are the sub-checks of a check, by name (`harness.parts`).
+    """
 
     status: str
     message: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
     divergence: Divergence | None = None
+    parts: Mapping[str, CheckResult] = field(default_factory=dict[str, CheckResult])
 
     def result(self, seconds: float) -> CheckResult:
         """The outcome as the report keeps it."""
-        return CheckResult(self.status, seconds, self.message, dict(self.evidence))
+        return CheckResult(self.status, seconds, self.message, dict(self.evidence), dict(self.parts))
 
 
 def passed(message: str = "", **evidence: Any) -> Outcome:
@@ -73,6 +77,7 @@ class Bench:
     arrival: waits for the native form where another process builds it; called once, and may change `forms`.
     build_seconds: what building the native form took.
     checksums: rollout name -> checksum, so that one check can hold another to what it saw.
+    asked: "check.sub_check" names that the run is restricted to; empty for all of each check.
     """
 
     package: EnvPackage
@@ -89,6 +94,12 @@ class Bench:
     unbuilt: str = ""
     arrival: Callable[[], None] | None = None
     build_seconds: float | None = None
+    asked: frozenset[str] = frozenset()
+
+    def wants(self, sub_check: str) -> bool:
+        """Whether the run asked for this sub-check of the running check: it did unless it named others of it."""
+        named = [one for one in self.asked if one.startswith(f"{self.check}.")]
+        return not named or f"{self.check}.{sub_check}" in named
 
     @property
     def native(self) -> Any:

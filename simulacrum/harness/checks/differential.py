@@ -21,6 +21,7 @@ from simulacrum.harness.compare import checksum
 from simulacrum.harness.coverage import Coverage
 from simulacrum.harness.frames import frame_fields, rows_of, take
 from simulacrum.harness.lockstep import Lockstep
+from simulacrum.harness.parts import Parts
 from simulacrum.harness.recording import Recording, explain, parting, record
 from simulacrum.trace.divergence import Divergence
 
@@ -93,7 +94,14 @@ class Done:
 
 
 def run(bench: Bench) -> Outcome:
-    """All plans, smallest batch first; the first divergence ends the check."""
+    """The sub-checks in the catalogue's order; the first divergence ends the check."""
+    parts = Parts(bench)
+    parts.run("rollouts", lambda: rollouts(bench))
+    return parts.joined()
+
+
+def rollouts(bench: Bench) -> Outcome:
+    """All plans, smallest batch first."""
     done = Done()
     coverage = Coverage(bench.package)
     plans = QUICK if bench.quick else FULL
