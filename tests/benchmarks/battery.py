@@ -141,10 +141,8 @@ def table(figures: dict[str, Figures]) -> str:
     ]
     for name, one in figures.items():
         middle = [statistics.median(values) / 1e3 for values in (one.alone, one.lockstep, one.native)]
-        shares = one.share("lockstep"), one.share("native")
-        lines.append(
-            f"| {name} | {middle[0]:.1f} k | {middle[1]:.1f} k | {shares[0]:.2f} | {middle[2]:.0f} k | {shares[1]:.1f} |"
-        )
+        cells = [name, *(f"{k:.1f} k" for k in middle[:2]), f"{one.share('lockstep'):.2f}"]
+        lines.append(f"| {' | '.join(cells)} | {middle[2]:.0f} k | {one.share('native'):.1f} |")
     return "\n".join(lines)
 
 
