@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from simulacrum.errors import TraceError
+from simulacrum.trace.case import Shrunk, difference_from_json, shrunk_from_json
 from simulacrum.trace.difference import Difference, Shown, difference, shown, ulp_between
 from simulacrum.trace.jsonio import BadValue, canonical, dotted, line_of, load_document, pretty, sha256, short
 from simulacrum.trace.values import plain_json
@@ -77,6 +78,15 @@ class RuleText:
 
 
 @dataclass(frozen=True)
+class Likely:
+    """A kind of fault (`trace.kinds`) that the failure looks like, and why."""
+
+    kind: str
+    title: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Counts:
     """How far the difference reaches at its step, and how much was compared until then."""
 
@@ -93,7 +103,8 @@ class Divergence:
     t is the number of steps the episode had taken before the step (what draws are keyed on); `step` counts
     the calls of `step` on the whole batch, from 0; -1 stands for the reset before the first step.
     `previous_state` is the row's state before the step (JSON; None at a reset) and `action` the action
-    given to it (None at a reset)."""
+    given to it (None at a reset). `shrunk` is the smallest case of it that was found, `diagnosis` what it looks
+    like, the likeliest kind first."""
 
     check: str
     env_id: str
@@ -113,11 +124,16 @@ class Divergence:
     hints: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     command: str | None = None
+    shrunk: Shrunk | None = None
+    diagnosis: tuple[Likely, ...] = ()
 
     @property
     def id(self) -> str:
-        """12 hex digits of a hash over everything but `files` and `command`: equal faults get equal names."""
-        return sha256(canonical(_body(replace(self, files={}, command=None))))[:12]
+        """12 hex digits of a hash over what was met, without what was made of it afterwards (`files`, `command`,
+        `shrunk`, `diagnosis`): equal faults get equal names."""
+        body = _body(replace(self, files={}, command=None, shrunk=None, diagnosis=()))
+        del body["shrunk"], body["diagnosis"]
+        return sha256(canonical(body))[:12]
 
     def to_json(self) -> dict[str, Any]:
         """The record as a JSON value; the shape is in this file's docstring."""
@@ -171,26 +187,22 @@ def _rebuild(value: Any) -> Divergence:
     stated = body.pop("id")
     del body["format"], body["version"]
     body["configuration"] = Configuration(**body["configuration"])
-    body["difference"] = _difference(body["difference"])
-    body["others"] = tuple(_difference(item) for item in body["others"])
+    body["difference"] = difference_from_json(body["difference"])
+    body["others"] = tuple(difference_from_json(item) for item in body["others"])
     body["draws"] = tuple(
         DrawPair(item["slot"], _words(item["reference"]), _words(item["batched"])) for item in body["draws"]
     )
     body["rule"] = RuleText(**body["rule"]) if body["rule"] else None
     body["counts"] = Counts(**body["counts"]) if body["counts"] else None
     body["hints"] = tuple(body["hints"])
+    body["shrunk"] = shrunk_from_json(body["shrunk"]) if body.get("shrunk") else None
+    body["diagnosis"] = tuple(Likely(**item) for item in body.get("diagnosis", ()))
     record = Divergence(**body)
     if stated != record.id:
         raise BadValue(
             "the record was changed after it was written", path=("id",), expected=record.id, found=stated
         )
     return record
-
-
-def _difference(body: dict[str, Any]) -> Difference:
-    body["reference"], body["batched"] = Shown(**body["reference"]), Shown(**body["batched"])
-    body["index"] = tuple(body["index"])
-    return Difference(**body)
 
 
 def _words(items: list[str | None]) -> tuple[int | None, ...]:
@@ -215,6 +227,7 @@ __all__ = [
     "Difference",
     "Divergence",
     "DrawPair",
+    "Likely",
     "RuleText",
     "Shown",
     "difference",
