@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from simulacrum.contract.fields import Field
+from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.boundary import Core, EngineState
 from simulacrum.engine.params import row_params
@@ -208,21 +209,26 @@ def _as_tensors(moment: Moment) -> Any:
 
 
 def rule_for(moment: Moment, first: Difference) -> RuleText | None:
+    """`rule_of` the package at this moment."""
+    return rule_of(moment.bench.package, first, at_reset=moment.before is None)
+
+
+def rule_of(package: EnvPackage, first: Difference, *, at_reset: bool) -> RuleText | None:
     """The first rule of the spec whose words name the differing field in backticks; None where no rule does."""
-    schema: Schema = moment.bench.schema
+    schema: Schema = package.schema
     wanted = first.field if first.kind == "state" else first.kind.partition(".")[2] or first.kind
     headings = {
-        "state": ("Episode start",) if moment.before is None else ("Step",),
+        "state": ("Episode start",) if at_reset else ("Step",),
         "reward": ("Reward", "Step"),
         "observation": ("Observation",),
         "terminated": ("Episode end",),
         "truncated": ("Episode end",),
     }.get(first.kind, ())
-    rules = moment.bench.package.spec.rules.values()
+    rules = package.spec.rules.values()
     named = [rule for rule in rules if f"`{wanted}`" in rule.text or f"`{schema.name}.{wanted}`" in rule.text]
     placed = [rule for rule in named if rule.heading in headings] or named
     placed = placed or [rule for heading in headings for rule in rules if rule.heading == heading]
     return RuleText(placed[0].id, placed[0].text) if placed else None
 
 
-__all__ = ["Moment", "batched_words", "configuration", "diverged", "episode_key", "rule_for"]
+__all__ = ["Moment", "batched_words", "configuration", "diverged", "episode_key", "rule_for", "rule_of"]

@@ -58,7 +58,9 @@ def pair_draws(
 
 @dataclass(frozen=True)
 class Configuration:
-    """What the batched side ran as. form: "eager", "inductor", ...; params: name -> value of this row."""
+    """What the batched side ran as. form: "eager", "inductor", ...; params: name -> value of this row.
+
+    small: the content of the small.json that the package was made smaller with; None for the package as it is."""
 
     form: str
     device: str
@@ -67,6 +69,7 @@ class Configuration:
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     max_episode_steps: int | None = None
     threads: int | None = None
+    small: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,8 @@ class Divergence:
     t is the number of steps the episode had taken before the step (what draws are keyed on); `step` counts
     the calls of `step` on the whole batch, from 0; -1 stands for the reset before the first step.
     `previous_state` is the row's state before the step (JSON; None at a reset) and `action` the action
-    given to it (None at a reset). `shrunk` is the smallest case of it that was found, `diagnosis` what it looks
+    given to it (None at a reset). `forced` holds the values that both sides were given in place of drawing, by
+    slot (a list for a slot of several indices). `shrunk` is the smallest case of it that was found, `diagnosis` what it looks
     like, the likeliest kind first."""
 
     check: str
@@ -126,6 +130,7 @@ class Divergence:
     command: str | None = None
     shrunk: Shrunk | None = None
     diagnosis: tuple[Likely, ...] = ()
+    forced: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def id(self) -> str:
@@ -178,6 +183,10 @@ def _body(record: Divergence) -> dict[str, Any]:
         for side in ("reference", "batched"):
             entry[side] = [None if word is None else f"0x{word:08x}" for word in entry[side]]
         entry["verdict"] = pair.verdict
+    if not record.forced:  # what is not there says nothing, and records from before it have their ids
+        del body["forced"]
+    if record.configuration.small is None:
+        del body["configuration"]["small"]
     return body
 
 
