@@ -1,0 +1,1 @@
+"""Checks a stranger's Gymnasium vector environment against the contract."""
