@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from simulacrum.attest.sub_checks import RELATIONS, SubCheck
+
 Required = Literal["yes", "if supplied", "per configuration", "records"]
 
 
@@ -28,28 +30,6 @@ class CheckInfo:
     claim: str
     blind_spot: str
     needs_compiler: bool = False
-
-
-@dataclass(frozen=True)
-class SubCheck:
-    """One named part of a check.
-
-    level: 1 rules, 2 interactions of rules, 3 rollouts, 4 transfer of a policy. relation: "M1" to "M18" where it is a
-    metamorphic relation: a truth between several runs of the batched twin that needs no reference. claim: what a pass
-    shows. catches: the kinds of fault that it is there for.
-    """
-
-    name: str
-    check: str
-    level: int
-    claim: str
-    catches: str
-    relation: str = ""
-
-    @property
-    def path(self) -> str:
-        """As it is chosen and shown: `differential.rollouts`."""
-        return f"{self.check}.{self.name}"
 
 
 CHECKS: tuple[CheckInfo, ...] = (
@@ -122,12 +102,27 @@ BY_NAME: dict[str, CheckInfo] = {check.name: check for check in CHECKS}
 # In the order in which each check runs them.
 SUB_CHECKS: tuple[SubCheck, ...] = (
     SubCheck(
+        name="small_model",
+        check="differential",
+        level=1,
+        claim="from every state of a small configuration, every action and every draw lead to the same in both twins",
+        catches="rules wrong anywhere in the small world, draws used wrongly, the time limit, illegal actions",
+    ),
+    SubCheck(
         name="rollouts",
         check="differential",
         level=3,
         claim="whole episodes agree, row by row and step by step",
         catches="rules that depend on what happened long before; clocks, ends and draws of later episodes",
     ),
+    SubCheck(
+        name="coverage",
+        check="differential",
+        level=3,
+        claim="every rule, branch, condition and draw of the reference came up in the runs above",
+        catches="a comparison that says nothing about a rule, because no run ever got there",
+    ),
+    *RELATIONS,
 )
 
 SUB_CHECKS_OF: dict[str, tuple[str, ...]] = {

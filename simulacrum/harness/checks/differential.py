@@ -14,20 +14,23 @@ from typing import Any
 
 import numpy as np
 
+from simulacrum.attest.catalog import SUB_CHECKS_OF
 from simulacrum.engine.vector import FROM_SCHEMA
 from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, seeds_for
 from simulacrum.harness.compare import checksum
 from simulacrum.harness.coverage import Coverage
+from simulacrum.harness.coverage.verdict import verdict
 from simulacrum.harness.frames import frame_fields, rows_of, take
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.harness.parts import Parts
 from simulacrum.harness.recording import Recording, explain, parting, record
+from simulacrum.harness.small.checks import small_model
 from simulacrum.trace.divergence import Divergence
 
 EPISODES = 3  # per compared row, at least
 UNLIMITED = 250  # steps, for an environment without a time limit
-WATCHED_ROWS = 64  # plans with more compared rows run without watching lines
+WATCHED_ROWS = 64  # plans with more compared rows run unwatched
 
 
 @dataclass(frozen=True)
@@ -95,15 +98,17 @@ class Done:
 
 def run(bench: Bench) -> Outcome:
     """The sub-checks in the catalogue's order; the first divergence ends the check."""
-    parts = Parts(bench)
-    parts.run("rollouts", lambda: rollouts(bench))
+    parts, coverage = Parts(bench), Coverage(bench.package)
+    parts.run("small_model", lambda: small_model(bench))
+    parts.run("rollouts", lambda: rollouts(bench, coverage))
+    others = [name for name in SUB_CHECKS_OF["differential"] if name != "coverage"]
+    parts.run("coverage", lambda: verdict(bench, coverage, whole=all(name in parts.results for name in others)))
     return parts.joined()
 
 
-def rollouts(bench: Bench) -> Outcome:
+def rollouts(bench: Bench, coverage: Coverage) -> Outcome:
     """All plans, smallest batch first."""
     done = Done()
-    coverage = Coverage(bench.package)
     plans = QUICK if bench.quick else FULL
     for number, plan in enumerate(plans):
         bench.say(f"{plan.num_envs} rows", number, len(plans))
@@ -129,11 +134,8 @@ def rollouts(bench: Bench) -> Outcome:
 
 @contextlib.contextmanager
 def _watched(coverage: Coverage, plan: Plan) -> Generator[None, None, None]:
-    """Watch the lines of reference.py while there is something to learn: watching makes it twice as slow.
-
-    Large plans are watched only for the sake of a rule that no smaller one has met.
-    """
-    if coverage.complete or (plan.compared > WATCHED_ROWS and not coverage.unmet):
+    """Watch both twins in the small plans, while there is something to learn; the large ones run them as they are."""
+    if plan.compared > WATCHED_ROWS or not coverage.missing:
         yield
         return
     with coverage.watching():
@@ -225,7 +227,4 @@ def _judged(bench: Bench, coverage: Coverage, done: Done) -> Outcome:
         message = f"{transitions:,} transitions agree, within tolerances in {', '.join(bench.used.share)}"
     if idle:
         message += f"; weakened for nothing: the tolerance of {', '.join(idle)} was never needed, remove it"
-    if coverage.unreached:
-        lines = ", ".join(map(str, coverage.unreached[:8]))
-        message += f"; lines of reference.py that never ran: {lines}"
     return passed(message, **evidence)

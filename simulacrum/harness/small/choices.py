@@ -1,0 +1,142 @@
+"""Draws that are chosen, not drawn: a handle with the interface of `ScalarDraw` that walks through all that may come.
+
+The reference asks; what it is answered is the next option of a fixed few. `every` runs a call once for each sequence of
+options, depth first, as an odometer counts; `spread` takes a bounded number of sequences, ends first.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from simulacrum.errors import TwinError
+from simulacrum.harness.small.options import Options
+from simulacrum.portable.scalar import Float32
+from simulacrum.rng.layout import Layout, Slot
+
+# (slot, index, value) of each draw in the order asked; the index is None where the slot has none, and for permutations.
+Taken = tuple[tuple[str, "int | None", Any], ...]
+Pick = Callable[[int], int]  # how many options there are -> which one is taken
+
+_TYPES: dict[str, Callable[[Any], Any]] = {"float32": Float32, "float64": float, "bool": bool}
+
+
+class ChoosingDraw:
+    """The draws of one call of `reset` or `step`, each answered by the option that `pick` says.
+
+    Asked twice for the same slot and index it gives the same value, as a draw does. Undeclared slots, wrong indices and
+    arguments without meaning raise `DrawError`, as in `ScalarDraw`.
+    """
+
+    def __init__(self, layout: Layout, phase: str, options: Options, pick: Pick) -> None:
+        self._layout, self._phase, self._options, self._pick = layout, phase, options, pick
+        self._known: dict[tuple[str, int | None], Any] = {}
+
+    @property
+    def taken(self) -> Taken:
+        """What was asked for and what was answered, so far."""
+        return tuple((slot, index, value) for (slot, index), value in self._known.items())
+
+    def uniform(self, slot: str, low: Any = 0.0, high: Any = 1.0, *, index: int | None = None) -> Any:
+        """As `ScalarDraw.uniform`."""
+        spec = self._slot(slot, "uniform", index)
+        return self._choose(spec, index, self._options.uniform(spec, low, high))
+
+    def integers(self, slot: str, high: Any, *, low: Any = 0, index: int | None = None) -> Any:
+        """As `ScalarDraw.integers`."""
+        spec = self._slot(slot, "integers", index)
+        return self._choose(spec, index, self._options.integers(spec, low, high))
+
+    def bernoulli(self, slot: str, p: Any, *, index: int | None = None) -> Any:
+        """As `ScalarDraw.bernoulli`."""
+        spec = self._slot(slot, "bernoulli", index)
+        return self._choose(spec, index, self._options.bernoulli(spec, p))
+
+    def normal(self, slot: str, mean: Any = 0.0, std: Any = 1.0, *, index: int | None = None) -> Any:
+        """As `ScalarDraw.normal`."""
+        spec = self._slot(slot, "normal", index)
+        return self._choose(spec, index, self._options.normal(spec, mean, std))
+
+    def choice(self, slot: str, weights: Sequence[Any], *, index: int | None = None) -> Any:
+        """As `ScalarDraw.choice`."""
+        spec = self._slot(slot, "choice", index)
+        return self._choose(spec, index, self._options.choice(spec, weights))
+
+    def permutation(self, slot: str) -> Any:
+        """As `ScalarDraw.permutation`."""
+        spec = self._slot(slot, "permutation", None)
+        return self._one(spec, None, self._options.permutation(spec))
+
+    def _slot(self, name: str, distribution: str, index: int | None) -> Slot:
+        slot = self._layout.lookup(self._phase, name, distribution)
+        self._layout.check_index(slot, index)
+        return slot
+
+    def _choose(self, slot: Slot, index: int | None, options: Sequence[Any]) -> Any:
+        if slot.count is not None and index is None:
+            return tuple(self._one(slot, each, options) for each in range(slot.count))
+        return self._one(slot, index, options)
+
+    def _one(self, slot: Slot, index: int | None, options: Sequence[Any]) -> Any:
+        key = (slot.name, index)
+        if key not in self._known:
+            self._known[key] = options[self._pick(len(options))]
+        value = self._known[key]
+        return value if slot.distribution == "permutation" else _TYPES.get(slot.result, int)(value)
+
+
+Call = Callable[[ChoosingDraw], Any]
+
+
+def every(layout: Layout, phase: str, options: Options, call: Call) -> Iterator[tuple[Taken, Any]]:
+    """(what was chosen, what `call` made of it) for every sequence of options that the call asks its way through.
+
+    Raises `TwinError` where the same choices lead to other questions: the twin keeps something between two calls.
+    """
+    digits: list[int] = []
+    sizes: list[int] = []
+    while True:
+        place = itertools.count()
+
+        def pick(size: int, place: Iterator[int] = place) -> int:
+            number = next(place)
+            if number == len(digits):
+                digits.append(0)
+                sizes.append(size)
+            elif sizes[number] != size:
+                raise TwinError(
+                    "the reference asks otherwise, given the same",
+                    expected=f"draw number {number} with {sizes[number]} options", found=f"{size} options", where=phase,
+                    next_step="let what is drawn depend on state, action, parameters and earlier draws alone",
+                )
+            return digits[number]
+
+        draw = ChoosingDraw(layout, phase, options, pick)
+        made = call(draw)
+        yield draw.taken, made
+        while digits and digits[-1] + 1 == sizes[-1]:
+            digits.pop()
+            sizes.pop()
+        if not digits:
+            return
+        digits[-1] += 1
+
+
+def spread(layout: Layout, phase: str, options: Options, call: Call, most: int) -> Iterator[tuple[Taken, Any]]:
+    """At most `most` of what `every` gives: all first options, all last ones, and others chosen at random, but the same
+    each time."""
+    seen: set[Taken] = set()
+    generator = random.Random(20_240)
+    picks: list[Pick] = [lambda size: 0, lambda size: size - 1]
+    picks += [lambda size: generator.randrange(size)] * (2 * most)
+    for pick in picks:
+        draw = ChoosingDraw(layout, phase, options, pick)
+        made = call(draw)
+        taken = draw.taken
+        if taken not in seen:
+            seen.add(taken)
+            yield taken, made
+        if not taken or len(seen) >= most:
+            return

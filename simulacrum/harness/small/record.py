@@ -1,0 +1,82 @@
+"""The record of a transition that differs: state, clock, action and chosen draws, which is all there is to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from simulacrum.harness.compare import BITS, FieldDifference
+from simulacrum.harness.diverge import rule_of, shown_difference
+from simulacrum.harness.frames import Frame, row_action
+from simulacrum.harness.small.choices import Taken
+from simulacrum.harness.small.forced import ForcedCore
+from simulacrum.harness.small.table import Table
+from simulacrum.trace.divergence import Configuration, Counts, Divergence
+from simulacrum.trace.failures import write_failure
+from simulacrum.trace.values import spell_group
+from simulacrum.twin.state import dump_state
+
+if TYPE_CHECKING:
+    from simulacrum.harness.small.walk import Walk
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A portion of a table in which something differs."""
+
+    table: Table
+    rows: slice
+    reference: Frame
+    batched: Frame
+    found: list[FieldDifference]
+    transitions: int  # compared before this portion
+
+
+def failure(walk: Walk, where: Failed) -> Divergence:
+    """The record of the first differing row, written to the failures folder."""
+    schema, table = walk.package.schema, where.table
+    row = int(min(difference.rows[0] for difference in where.found))
+    here = [one for one in where.found if row in one.rows or one.reason != BITS]
+    shown = [shown_difference(one, row, where.reference, where.batched, walk.fields) for one in here]
+    number = where.rows.start + row
+    source, at_reset = table.sources[number], table.sources[number] < 0
+    p, t, state = walk.nodes.places[table.ends[number] if at_reset else source]
+    action = None if at_reset else spell_group(schema.action, row_action(schema, walk.actions, table.actions[number]))
+    counts = Counts(len({int(r) for one in where.found for r in one.rows}), len(where.reference["t"]),
+                    len(where.found), where.transitions + number)  # fmt: skip
+    record = Divergence(
+        check=walk.bench.check, env_id=schema.id,
+        configuration=Configuration(
+            "eager", walk.bench.device, len(where.reference["t"]), "disabled", walk.scalar.params[p]._asdict(),
+            walk.limit, torch.get_num_threads(), walk.small,
+        ),
+        seed=number, row=row, episode=0, t=0 if at_reset else t, step=-1 if at_reset else 0,
+        difference=shown[0], others=tuple(shown[1:]),
+        previous_state=None if at_reset else spell_group(schema.state, dump_state(schema, state)), action=action,
+        forced=forced_values(walk.fast.core, walk.chosen.all[table.chosen[number]], row),
+        rule=rule_of(walk.package, shown[0], at_reset=at_reset), counts=counts,
+        hints=tuple(one.reason for one in here if one.reason != BITS),
+    )  # fmt: skip
+    told_env = walk.bench.told_env
+    return write_failure(record, None, None, walk.bench.failures, schema=schema, env=told_env).divergence
+
+
+def forced_values(core: ForcedCore, taken: Taken, row: int) -> dict[str, Any]:
+    """What was chosen, slot by slot. A slot of which only some indices were chosen has what was drawn at the others."""
+    forced: dict[str, Any] = {}
+    for name, index, value in taken:
+        if index is None:
+            forced[name] = list(value) if isinstance(value, tuple) else value
+            continue
+        slot = next(slot for slot in core.layout.slots if slot.name == name)
+        forced.setdefault(name, [_drawn(core, name, each, row) for each in range(slot.count or 1)])[index] = value
+    return forced
+
+
+def _drawn(core: ForcedCore, name: str, index: int, row: int) -> Any:
+    given = core.given.get(name, {})
+    if index in given:
+        return given[index][row].item()
+    return given[None][row, index].item() if None in given else 0
