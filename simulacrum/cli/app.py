@@ -18,7 +18,9 @@ import typer.main
 from simulacrum.cli import terminal
 from simulacrum.cli.bench import bench
 from simulacrum.cli.build_wasm import build_wasm
+from simulacrum.cli.checking_vec import check_vec
 from simulacrum.cli.doctor import doctor
+from simulacrum.cli.explaining import explain
 from simulacrum.cli.listing import list_
 from simulacrum.cli.new import new
 from simulacrum.cli.packing import export_pack
@@ -72,10 +74,12 @@ app.command()(validate)
 app.command()(doctor)
 app.command()(record)
 app.command()(replay)
+app.command()(explain)
 app.command()(render)
 app.command("export-pack")(export_pack)
 app.command()(bench)
 app.command("build-wasm")(build_wasm)
+app.command("check-vec")(check_vec)
 
 
 def _show_version(wanted: bool) -> None:

@@ -79,6 +79,12 @@ class Subject:
             return declared_mode(env)
 
     @functools.cached_property
+    def class_name(self) -> str:
+        """The class that was made, below all wrappers."""
+        with self.env() as env:
+            return type(getattr(env, "unwrapped", env)).__name__
+
+    @functools.cached_property
     def actions(self) -> Actions:
         """The table of actions that most runs follow."""
         with self.env() as env:
