@@ -1,4 +1,4 @@
-"""The circumstances in which a rollout is run again: none of them may change a bit of it.
+"""The circumstances in which a rollout is run again: none of them may change a bit of it (M9, M10, M11 among them).
 
 Each takes the crowd and the first rollout, and returns what changed, or None.
 """
@@ -21,8 +21,10 @@ from simulacrum.harness.world import World
 from simulacrum.trace.divergence import Divergence
 
 Problem = tuple[str, Divergence | None]
+Circumstance = Callable[[World, Recording], Problem | None]
 
-def _parted(world: World, first: Recording, again: Recording, what: str) -> Problem | None:
+
+def parted_from(world: World, first: Recording, again: Recording, what: str) -> Problem | None:
     rows = range(world.size)
     parted = parting(world.bench, first, again, rows, rows)
     if parted is None:
@@ -31,24 +33,24 @@ def _parted(world: World, first: Recording, again: Recording, what: str) -> Prob
     return f"{found.difference.path} of row {found.row} changes from run to run ({what})", found
 
 
-def _env(world: World) -> SimulacrumVectorEnv:
+def env_of(world: World) -> SimulacrumVectorEnv:
     return world.bench.env(world.size, limit=world.limit, params=world.params)
 
 
 def _second(world: World, first: Recording) -> Problem | None:
-    return _parted(world, first, world.run(range(world.size)), "a second run")
+    return parted_from(world, first, world.run(range(world.size)), "a second run")
 
 
 def _past(world: World, first: Recording) -> Problem | None:
     """An env that has run before, reset with the same seeds: nothing of its past may show."""
-    env = _env(world)
+    env = env_of(world)
     record(env, [seed ^ 1 for seed in world.seeds], list(reversed(world.actions)))
-    return _parted(world, first, record(env, world.seeds, world.actions), "an env that has run before")
+    return parted_from(world, first, record(env, world.seeds, world.actions), "an env that has run before")
 
 
 def _beside(world: World, first: Recording) -> Problem | None:
     """Two envs stepped in turn; the other has another size, other seeds and other parameters."""
-    env = _env(world)
+    env = env_of(world)
     count = world.size // 2
     stranger = BatchSide(world.bench.env(count, mode=AutoresetMode.SAME_STEP, limit=3))
     side, again = BatchSide(env), Recording(env, world.seeds, list(world.actions))
@@ -60,7 +62,7 @@ def _beside(world: World, first: Recording) -> Problem | None:
         stranger.step(_head(actions, count))
         again.frames.append(side.step(actions))
         stranger.step(_head(actions, count))
-    return _parted(world, first, again, "another env stepped in turn with it")
+    return parted_from(world, first, again, "another env stepped in turn with it")
 
 
 def _head(actions: Any, count: int) -> Any:
@@ -74,7 +76,7 @@ def _generators_elsewhere(world: World, first: Recording) -> Problem | None:
         random.seed(5)
         np.random.seed(5)
         torch.manual_seed(5)
-        return _parted(world, first, world.run(range(world.size)), "global generators seeded otherwise")
+        return parted_from(world, first, world.run(range(world.size)), "global generators seeded otherwise")
     finally:
         random.setstate(kept[0])
         np.random.set_state(kept[1])
@@ -83,7 +85,7 @@ def _generators_elsewhere(world: World, first: Recording) -> Problem | None:
 
 def _read_twice(world: World, first: Recording) -> Problem | None:
     """Observations, infos and masks read twice more after each step: equal, and without effect."""
-    env = _env(world)
+    env = env_of(world)
     side, again = BatchSide(env), Recording(env, world.seeds, list(world.actions))
     again.states.append(None)
     again.frames.append(side.reset(seed=world.seeds))
@@ -93,12 +95,25 @@ def _read_twice(world: World, first: Recording) -> Problem | None:
         if not _same(one, two):
             return "observe, info or action_mask gives other values when it is asked a second time", None
         again.frames.append(side.step(actions))
-    return _parted(world, first, again, "observations read twice between steps")
+    return parted_from(world, first, again, "observations read twice between steps")
+
+
+def _unread(world: World, first: Recording) -> Problem | None:
+    """Nothing that a step returns is looked at, and nothing is asked for between the steps."""
+    env = env_of(world)
+    env.reset(seed=world.seeds)
+    for actions in world.actions[:-1]:
+        env.step(actions)
+    last = BatchSide(env).step(world.actions[-1])
+    wrong = [name for name, value in last.items() if value.tobytes() != first.frames[-1][name].tobytes()]
+    if not wrong:
+        return None
+    return f"{wrong[0]} after {len(world.actions)} steps is another one when nothing is read on the way", None
 
 
 def _returned(world: World, first: Recording) -> Problem | None:
     """What was returned stays as it was while the env runs on, and actions are not edited."""
-    env, kept = _env(world), list[tuple[int, Any, Any]]()
+    env, kept = env_of(world), list[tuple[int, Any, Any]]()
     given = env.reset(seed=world.seeds)
     for step, actions in enumerate(world.actions):
         tensors = _tensors_of(actions)
@@ -114,14 +129,14 @@ def _returned(world: World, first: Recording) -> Problem | None:
 
 def _overwritten(world: World, first: Recording) -> Problem | None:
     """The caller overwrites everything returned as soon as its bits are noted: the simulation must not see it."""
-    env = _env(world)
+    env = env_of(world)
     side, again = BatchSide(env), Recording(env, world.seeds, list(world.actions))
     again.states.append(None)
     again.frames.append(_spoiled(side, side.reset(seed=world.seeds)))
     for actions in world.actions:
         again.states.append(env.state)
         again.frames.append(_spoiled(side, side.step(actions)))
-    return _parted(world, first, again, "returned tensors overwritten by the caller")
+    return parted_from(world, first, again, "returned tensors overwritten by the caller")
 
 
 def _spoiled(side: BatchSide, frame: dict[str, Any]) -> dict[str, Any]:
@@ -136,10 +151,10 @@ def _spoiled(side: BatchSide, frame: dict[str, Any]) -> dict[str, Any]:
 
 def _restored(world: World, first: Recording) -> Problem | None:
     """A saved state put into a new env, and a deep copy, in the middle of episodes: both go on to the same bits."""
-    env, half = _env(world), len(world.actions) // 2
+    env, half = env_of(world), len(world.actions) // 2
     begun = record(env, world.seeds, world.actions[:half])
     saved = copy.deepcopy(env.state_dict())
-    twins = {"a deep copy": copy.deepcopy(env), "a saved state in a new env": _env(world)}
+    twins = {"a deep copy": copy.deepcopy(env), "a saved state in a new env": env_of(world)}
     twins["a saved state in a new env"].load_state_dict(saved)
     record(env, [seed ^ 1 for seed in world.seeds], world.actions[half:])  # the original goes elsewhere meanwhile
     for what, twin in twins.items():
@@ -148,21 +163,27 @@ def _restored(world: World, first: Recording) -> Problem | None:
         for actions in world.actions[half:]:
             again.states.append(twin.state)
             again.frames.append(side.step(actions))
-        problem = _parted(world, first, again, what)
+        problem = parted_from(world, first, again, what)
         if problem is not None:
             return problem
     return None
 
 
-CIRCUMSTANCES: Mapping[str, Callable[[World, Recording], Problem | None]] = {
-    "run again": _second,
-    "an env that has run before": _past,
-    "two envs in turn": _beside,
-    "global generators elsewhere": _generators_elsewhere,
-    "observations read twice": _read_twice,
-    "returned tensors stay": _returned,
-    "returned tensors overwritten": _overwritten,
-    "saved and restored": _restored,
+# By the sub-check that they belong to.
+CIRCUMSTANCES: Mapping[str, Mapping[str, Circumstance]] = {
+    "run_again": {
+        "run again": _second,
+        "an env that has run before": _past,
+        "global generators elsewhere": _generators_elsewhere,
+    },
+    "interleaved_envs": {"two envs in turn": _beside},
+    "looking_changes_nothing": {
+        "observations read twice": _read_twice,
+        "nothing read": _unread,
+        "returned tensors stay": _returned,
+        "returned tensors overwritten": _overwritten,
+    },
+    "snapshot_and_restore": {"saved and restored": _restored},
 }
 
 

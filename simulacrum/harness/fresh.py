@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.compare import checksum
-from simulacrum.harness.frames import ReferenceSide, take
+from simulacrum.harness.frames import BatchSide, ReferenceSide, take
+from simulacrum.harness.recording import record
 from simulacrum.harness.world import World
 
 WAIT = 300.0  # seconds that the other process may take; it needs a few
@@ -32,6 +34,8 @@ class Rollouts:
 
     rows, steps: of the batch that is compared frame by frame in this process as well; references of its first rows are
     run too. wide: rows of a batch large enough that torch spreads one operation over its threads; 0 for none.
+    snapshot: a file with the first batch's state after half of its steps, from which the other process goes on; "" for
+    none.
     """
 
     seed: int
@@ -40,10 +44,11 @@ class Rollouts:
     limit: int
     wide: int
     device: str = "cpu"
+    snapshot: str = ""
 
 
 def checksums(package: EnvPackage, rollouts: Rollouts) -> dict[str, str]:
-    """The checksums of the rollouts by name: "batched", "reference", and "wide" where there is one."""
+    """The checksums of the rollouts by name: "batched", "reference", and "wide" and "restored" where there are such."""
     bench = Bench(package, device=rollouts.device)
     world = world_of(bench, rollouts)
     made = {"batched": checksum(world.run(range(rollouts.rows)).frames), "reference": reference_checksum(world, 5)}
@@ -51,7 +56,29 @@ def checksums(package: EnvPackage, rollouts: Rollouts) -> dict[str, str]:
         crowd = World(bench, 256, 3, 2, rollouts.seed)
         rows = [row % 256 for row in range(rollouts.wide)]
         made["wide"] = checksum(crowd.run(rows).frames)
+    if rollouts.snapshot:
+        made["restored"] = _restored(world, Path(rollouts.snapshot))
     return made
+
+
+def half_of(world: World) -> int:
+    """After how many steps a snapshot of the world's batch is taken."""
+    return len(world.actions) // 2
+
+
+def snapshot(world: World, file: Path) -> None:
+    """Save the world's batch in the middle of its rollout, as `torch.save` does."""
+    env = world.bench.env(world.size, limit=world.limit, params=world.params)
+    record(env, world.seeds, world.actions[: half_of(world)])
+    torch.save(env.state_dict(), file)
+
+
+def _restored(world: World, file: Path) -> str:
+    """The checksum of the second half, from a snapshot on."""
+    env = world.bench.env(world.size, limit=world.limit, params=world.params)
+    env.load_state_dict(torch.load(file, weights_only=True))
+    side = BatchSide(env)
+    return checksum([side.step(actions) for actions in world.actions[half_of(world) :]])
 
 
 def world_of(bench: Bench, rollouts: Rollouts) -> World:
@@ -110,8 +137,6 @@ def launch(package: EnvPackage, rollouts: Rollouts, *, threads: int) -> Other:
 def main(folder: str, rollouts: str) -> None:
     """Run the rollouts and print their checksums; global generators start elsewhere than in the caller."""
     import random
-
-    import torch
 
     random.seed(97)
     np.random.seed(97)

@@ -52,11 +52,12 @@ class Recording:
         return np.sum(flags, axis=0, dtype=np.int64)
 
 
-def record(env: SimulacrumVectorEnv, seeds: Sequence[int], actions: Sequence[Any]) -> Recording:
+def record(env: SimulacrumVectorEnv, seeds: Sequence[int] | int, actions: Sequence[Any]) -> Recording:
     """Reset with `seeds` and step through `actions`; in DISABLED mode, ended rows are reset before each step."""
-    side, made = BatchSide(env), Recording(env, list(seeds))
+    own = [seeds + row for row in range(env.num_envs)] if isinstance(seeds, int) else list(seeds)
+    side, made = BatchSide(env), Recording(env, own)
     made.states.append(None)
-    made.frames.append(side.reset(seed=made.seeds))
+    made.frames.append(side.reset(seed=seeds if isinstance(seeds, int) else own))
     for action in actions:
         last = made.frames[-1]
         ended: Array = last["terminated"] | last["truncated"]

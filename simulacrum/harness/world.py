@@ -50,12 +50,16 @@ class World:
         form: str = "eager",
         device: str | None = None,
         steps: int | None = None,
+        seeds: Sequence[int] | int | None = None,
     ) -> Recording:
-        """The rollout of a batch made of `rows` of the crowd, in that order; a row may stand in it more than once."""
+        """The rollout of a batch made of `rows` of the crowd, in that order; a row may stand in it more than once.
+
+        `seeds`: in the place of the rows' own; one number s gives the batch's row i the seed s + i.
+        """
         params = {name: values[np.asarray(rows)] for name, values in self.params.items()}
         env = self.bench.env(len(rows), mode=mode, form=form, limit=self.limit, params=params, device=device)
         chosen = [take(actions, rows) for actions in self.actions[:steps]]
-        return record(env, [self.seeds[row] for row in rows], chosen)
+        return record(env, [self.seeds[row] for row in rows] if seeds is None else seeds, chosen)
 
 
 def picked(size: int, count: int, must: Sequence[int], seed: int) -> list[int]:

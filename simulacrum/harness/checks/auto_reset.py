@@ -14,7 +14,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
@@ -23,13 +22,15 @@ from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passe
 from simulacrum.harness.boundary_run import BoundaryRun, Problem, Table
 from simulacrum.harness.chronicle import Chronicle
 from simulacrum.harness.frames import Array
+from simulacrum.harness.parts import Parts
+from simulacrum.harness.relations.horizon import longer_horizon
+from simulacrum.harness.relations.partial_reset import MODES, partial_reset
 
-MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
 CASES = ("none", "terminated", "truncated", "both")
 EPISODES = 3  # per row and run, at least
 HORIZON = 1000  # steps looked ahead for a termination, at most; all of the time limit where that is shorter
 UNLIMITED = 300  # steps looked ahead where the schema has no limit
-ROWS, QUICK_ROWS, FEW = 33, 17, 9
+ROWS, QUICK_ROWS = 33, 17
 NOTHING_TERMINATES = re.compile(r"never terminate|(end|terminate)s? no episode")
 
 
@@ -44,15 +45,17 @@ class Judge:
     kept: dict[str, Chronicle] = field(default_factory=dict[str, Chronicle])
     transitions: int = 0
     restarts: int = 0
+    limits: list[int] = field(default_factory=list[int])
+    limit: int | None = None  # under which some row terminates at the limit itself
     compared_between_modes: int = 0
 
     def run(self, mode: AutoresetMode, limit: int | None) -> BoundaryRun:
         """A run of this package in one mode; all runs have the same seeds, parameters and actions."""
         return BoundaryRun(self.bench, self.table, mode, limit, self.rows, self.bench.seed + 3)
 
-    def count(self, run: BoundaryRun) -> None:
-        """Add up what a run met."""
-        self.met.setdefault(run.mode.name, Counter()).update(run.met)
+    def count(self, run: BoundaryRun, *, met: bool = True) -> None:
+        """Add up what a run did, and what it met unless told otherwise."""
+        self.met.setdefault(run.mode.name, Counter()).update(run.met if met else {})
         self.transitions += run.lock.transitions
         self.restarts += run.restarts
 
@@ -79,38 +82,44 @@ class Judge:
 
 
 def run(bench: Bench) -> Outcome:
-    """A first look for terminations, then all modes under several limits, then resets by hand."""
+    """Resets by hand, a first look for terminations, all modes under several limits, pairs of limits."""
     declared = bench.schema.max_episode_steps
     horizon = UNLIMITED if declared is None else min(declared, HORIZON)
     rows = QUICK_ROWS if bench.quick else ROWS
-    judge = Judge(bench, Table(bench, rows, horizon, bench.seed), rows)
-    bench.say("looking for terminations")
-    problem, limit, terminations = _look(judge, horizon)
-    limits = [1, 3] if limit in (None, 1, 3) else [1, 3, limit]
-    if limit == 1:
-        limits = [1, 2, 3]
-    problem = problem or _all_modes(judge, limits, limit)
-    if problem is None:
-        problem = _by_hand(judge)
+    judge, parts = Judge(bench, Table(bench, rows, horizon, bench.seed), rows), Parts(bench)
+    parts.run("partial_reset", lambda: partial_reset(bench, judge.count))  # its ends count among those that must occur
+    parts.run("episode_boundary", lambda: _boundary(judge, horizon))
+    parts.run("longer_horizon", lambda: longer_horizon(bench))
     evidence: dict[str, Any] = {
         "cases": {mode: {case: met[case] for case in CASES} for mode, met in judge.met.items()},
         "ends": {mode: {what: n for what, n in met.items() if what not in CASES} for mode, met in judge.met.items()},
-        "limits": limits,
-        "limit_at_a_termination": limit,
+        "limits": judge.limits,
+        "limit_at_a_termination": judge.limit,
         "episodes_per_row_at_least": EPISODES,
         "compared_transitions": judge.transitions,
         "resets_by_hand": judge.restarts,
         "boundaries_compared_between_runs": judge.compared_between_modes,
     }
+    return parts.outcome(f"{judge.transitions:,} transitions over the boundary in {len(MODES)} modes", **evidence)
+
+
+def _boundary(judge: Judge, horizon: int) -> Outcome:
+    """The four cases in each mode, both twins side by side."""
+    judge.bench.say("looking for terminations")
+    problem, judge.limit, terminations = _look(judge, horizon)
+    limit = judge.limit
+    judge.limits = [1, 2, 3] if limit == 1 else [1, 3] if limit in (None, 3) else [1, 3, limit]
+    problem = problem or _all_modes(judge, judge.limits, limit)
+    counted: dict[str, Any] = {"compared_transitions": judge.transitions, "limits": judge.limits}
     if problem is not None:
-        return failed(problem[0], problem[1], **evidence)
-    never = _never_terminates(bench)
+        return failed(problem[0], problem[1], **counted)
+    never = _never_terminates(judge.bench)
     if never is not None and terminations:
-        return failed(f"{never} says that no episode is terminated, and {terminations} were", **evidence)
+        return failed(f"{never} says that no episode is terminated, and {terminations} were", **counted)
     missing = _missing(judge, never is not None)
     if missing:
-        return inconclusive(f"never met: {', '.join(missing)}", **evidence)
-    return passed(f"{judge.transitions:,} transitions over the boundary in {len(MODES)} modes", **evidence)
+        return inconclusive(f"never met: {', '.join(missing)}", **counted)
+    return passed(f"{judge.transitions:,} transitions", **counted)
 
 
 def _look(judge: Judge, horizon: int) -> tuple[Problem | None, int | None, int]:
@@ -135,8 +144,7 @@ def _look(judge: Judge, horizon: int) -> tuple[Problem | None, int | None, int]:
         frame = run.lock.frames[-1][0]
         fresh: Array = frame["terminated"] & (frame["episode"] == 0) & (first == 0)
         first[fresh] = frame["t"][fresh]
-    judge.count(run)
-    judge.met.clear()  # the cases are counted in the runs that follow, mode by mode
+    judge.count(run, met=False)  # the cases are counted in the runs that follow, mode by mode
     steps = sorted({int(t) for t in first if t})
     # The second earliest, where there is one: then some row terminates before it as well.
     limit = steps[min(1, len(steps) - 1)] if steps else None
@@ -154,65 +162,6 @@ def _all_modes(judge: Judge, limits: list[int], limit: int | None) -> Problem | 
         if problem is not None:
             break
     return problem
-
-
-# --- resets by hand --------------------------------------------------------------------------------------------------
-
-
-def _by_hand(judge: Judge) -> Problem | None:
-    bench = judge.bench
-    table = Table(bench, FEW, 8, bench.seed + 5)
-    for mode in MODES:
-        bench.say(f"{mode.name.lower()}, resets by hand")
-        run = BoundaryRun(bench, table, mode, 4, FEW, bench.seed + 5)
-        problem = _partial(run)
-        judge.count(run)
-        if problem is not None:
-            return f"after a reset by hand, {problem[0]}", problem[1]
-    return None
-
-
-def _partial(run: BoundaryRun) -> Problem | None:
-    """Some rows in mid-episode, some right after their end, some with a new seed, all at once, twice in a row."""
-    problem = run.start() or _steps(run, 2)
-    problem = problem or run.restart(_mask(1, FEW - 1)) or _steps(run, 2)  # mid-episode; the others reach the limit
-    waiting = run.lock.last["terminated"] | run.lock.last["truncated"]
-    half = _mask(*np.flatnonzero(waiting)[::2]) if waiting.any() else _mask(0)
-    problem = problem or run.restart(half) or run.restart(half)  # right after the end, and once more
-    problem = problem or _refuses(run) or _steps(run, 3)
-    seeds: list[int | None] = [row * 977 + 2**40 for row in range(FEW)]
-    seeds[2] = None
-    problem = problem or run.restart(_mask(0, 2, 5), seeds) or _steps(run, 3)
-    return problem or run.restart(np.ones(FEW, dtype=bool)) or _steps(run, 5)
-
-
-def _steps(run: BoundaryRun, count: int) -> Problem | None:
-    """Steps in which, where autoreset is disabled, ended rows are reset first."""
-    problem: Problem | None = None
-    for _ in range(count):
-        waiting = np.array([runner.ended for runner in run.lock.reference.runners])
-        if run.mode == AutoresetMode.DISABLED and waiting.any():
-            problem = problem or run.restart(waiting)
-        problem = problem or run.step()
-    return problem
-
-
-def _refuses(run: BoundaryRun) -> Problem | None:
-    """Where autoreset is disabled, a step while a row has ended is refused and changes nothing."""
-    state = run.env.state
-    if run.mode != AutoresetMode.DISABLED or run.env.device.type != "cpu" or not bool(state.ended.any()):
-        return None
-    try:
-        run.env.step(run.table.get(run.lock.last))
-    except gymnasium.error.ResetNeeded:
-        return None if run.env.state is state else (f"{run.title}: a refused step changed the state", None)
-    return f"{run.title}: a step was taken while row {int(state.ended.nonzero()[0])} had ended", None
-
-
-def _mask(*rows: int) -> Array:
-    mask = np.zeros(FEW, dtype=bool)
-    mask[list(rows)] = True
-    return mask
 
 
 # --- judgement ------------------------------------------------------------------------------------------------------

@@ -2,66 +2,116 @@
 
 One rollout is the measure. It is run again in other circumstances, none of which may change a bit: a second time, in
 an env with a past, beside another env, with the global generators elsewhere, with observations read in between, with
-everything that was returned overwritten, from a saved state, and in another process.
+everything that was returned overwritten, from a saved state, with actions in other forms, with other numbers of
+threads, and in another process.
 """
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed
+from simulacrum.harness.bench import Bench, Outcome, failed, passed
 from simulacrum.harness.circumstances import CIRCUMSTANCES, generators, moved
-from simulacrum.harness.fresh import Other, Rollouts, checksums, launch, world_of
+from simulacrum.harness.compare import checksum
+from simulacrum.harness.fresh import Other, Rollouts, checksums, half_of, launch, snapshot, world_of
+from simulacrum.harness.parts import Parts
 from simulacrum.harness.recording import Recording
+from simulacrum.harness.world import World
 
 FULL = Rollouts(seed=0, rows=65, steps=40, limit=13, wide=40_000)
 QUICK = Rollouts(seed=0, rows=17, steps=20, limit=7, wide=0)
+ELSEWHERE = ("snapshot_and_restore", "fresh_process")  # what another process takes part in
 
 
 def run(bench: Bench) -> Outcome:
     """Every circumstance in turn while the other process works; the first that changes a bit ends the check."""
     size = QUICK if bench.quick else FULL
-    rollouts = Rollouts(bench.seed + 11, size.rows, size.steps, size.limit, size.wide, bench.device)
-    world = world_of(bench, rollouts)
-    threads = 2 if torch.get_num_threads() == 1 else 1
-    other = launch(bench.package, rollouts, threads=threads)
-    try:
+    with tempfile.TemporaryDirectory(prefix="simulacrum-determinism-") as folder:
+        saved = str(Path(folder) / "half")
+        rollouts = replace(size, seed=bench.seed + 11, device=bench.device, snapshot=saved)
+        other = None
+        if any(bench.wants(name) for name in ELSEWHERE):
+            snapshot(world_of(bench, rollouts), Path(saved))
+            threads = 2 if torch.get_num_threads() == 1 else 1
+            other = launch(bench.package, rollouts, threads=threads)
+        try:
+            return _judged(Runs(bench, replace(rollouts, snapshot=""), other))
+        finally:
+            if other is not None and other.process.poll() is None:
+                other.process.kill()
+                other.process.communicate()
+
+
+class Runs:
+    """The first rollout, and what is held against it: `held` names the circumstances that changed nothing."""
+
+    def __init__(self, bench: Bench, rollouts: Rollouts, other: Other | None) -> None:
+        self.bench, self.rollouts, self.other = bench, rollouts, other
+        self.world: World = world_of(bench, rollouts)
         before = generators()
-        first = world.run(range(world.size))
-        problem = moved(before)
-        held: list[str] = []
-        for what, again in CIRCUMSTANCES.items():
-            bench.say(what, len(held), len(CIRCUMSTANCES) + 1)
-            problem = problem or again(world, first)
+        self.first: Recording = self.world.run(range(self.world.size))
+        self.moved = moved(before)
+        self.held: list[str] = []
+        self.there: dict[str, Any] = {}
+
+    def circumstances(self, name: str) -> Outcome:
+        """Those of one sub-check."""
+        compared = 0
+        for what, again in CIRCUMSTANCES[name].items():
+            self.bench.say(what, len(self.held))
+            problem = (self.moved if name == "run_again" else None) or again(self.world, self.first)
             if problem is not None:
-                return failed(problem[0], problem[1], held=held)
-            held.append(what)
-        bench.say("a fresh process", len(held), len(CIRCUMSTANCES) + 1)
-        return _judged(bench, rollouts, other, first, held)
-    finally:
-        if other.process.poll() is None:
-            other.process.kill()
-            other.process.communicate()
+                return failed(problem[0], problem[1], held=list(self.held))
+            self.held.append(what)
+            compared += self.first.transitions
+        if name == "snapshot_and_restore":
+            problem = self._elsewhere("restored", checksum(self.first.frames[half_of(self.world) + 1 :]))
+            if problem is not None:
+                return failed(problem)
+            compared += self.first.transitions // 2
+        return passed(f"{', '.join(CIRCUMSTANCES[name])}", compared_transitions=compared)
+
+    def fresh_process(self) -> Outcome:
+        """The checksums of whole rollouts, here and there."""
+        self.bench.say("a fresh process", len(self.held))
+        here = checksums(self.bench.package, self.rollouts)
+        for name, value in here.items():
+            problem = self._elsewhere(name, value)
+            if problem is not None:
+                return failed(problem, fresh_process=self.there)
+        return passed("a fresh process", checksums=list(here))
+
+    def _elsewhere(self, name: str, here: str) -> str | None:
+        """The problem that the other process has another checksum of this rollout, or None."""
+        assert self.other is not None
+        if not self.there:
+            self.there.update(self.other.result())
+        if "error" in self.there:
+            return f"the fresh process failed: {self.there['error']}"
+        if self.there[name] == here:
+            return None
+        settings = ", ".join(f"{k}={v}" for k, v in self.there["settings"].items())
+        return f"the {name} rollout has other bits in a fresh process ({settings})"
 
 
-def _judged(bench: Bench, rollouts: Rollouts, other: Other, first: Recording, held: list[str]) -> Outcome:
-    here, there = checksums(bench.package, rollouts), other.result()
+def _judged(runs: Runs) -> Outcome:
+    parts = Parts(runs.bench)
+    for name in CIRCUMSTANCES:
+        parts.run(name, lambda name=name: runs.circumstances(name))
+    parts.run("fresh_process", runs.fresh_process)
     evidence: dict[str, Any] = {
-        "held": held,
-        "fresh_process": there,
+        "held": runs.held,
+        "fresh_process": runs.there,
         "threads_here": torch.get_num_threads(),
-        "episodes_ended": int(first.ends.sum()),
-        "compared_transitions": first.transitions,
-        "checksum": here["batched"],
+        "episodes_ended": int(runs.first.ends.sum()),
+        "compared_transitions": runs.first.transitions,
+        "checksum": checksum(runs.first.frames),
     }
-    if "error" in there:
-        return failed(f"the fresh process failed: {there['error']}", **evidence)
-    for name, value in here.items():
-        if there[name] != value:
-            settings = ", ".join(f"{k}={v}" for k, v in there["settings"].items())
-            return failed(f"the {name} rollout has other bits in a fresh process ({settings})", **evidence)
-    if not first.ends.any():
-        return inconclusive("no episode ended in the rollout", **evidence)
-    return passed(f"{len(held)} circumstances and a fresh process, all the same bits", **evidence)
+    if parts.failed is None and not runs.first.ends.any():
+        return Outcome("inconclusive", "no episode ended in the rollout", evidence, None, parts.results)
+    return parts.outcome(f"{len(runs.held)} circumstances and a fresh process, all the same bits", **evidence)

@@ -17,6 +17,7 @@ from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, seeds_for
 from simulacrum.harness.frames import row_action
 from simulacrum.harness.illegal import unheld
+from simulacrum.harness.parts import Parts
 from simulacrum.harness.sweep import Sweep
 from simulacrum.trace.divergence import Divergence
 from simulacrum.twin.invariant import invariants_of
@@ -48,32 +49,47 @@ REFERENCE_ROWS, REFERENCE_EPISODES, REFERENCE_STEPS = 6, 3, 400
 
 
 def run(bench: Bench) -> Outcome:
-    """The reference on a few rows first, then the batched twin far and wide."""
-    invariants = invariants_of(bench.package.twin_class("fast"))
-    evidence: dict[str, Any] = {"invariants": {found.method: found.rule for found in invariants}}
-    plans = QUICK if bench.quick else FULL
-    bench.say("reference", 0, len(plans) + 2)
-    broken, evidence["reference_moments"] = _reference(bench)
-    if broken is not None:
-        return failed(broken, **evidence)
-    looked = ends = 0
-    for number, plan in enumerate(plans, start=1):
-        bench.say(f"{plan.num_envs} rows", number, len(plans) + 2)
-        sweep, found = _sweep(bench, plan, bench.seed + number)
-        looked, ends = looked + sweep.looked, ends + sweep.ends
-        if found is not None:
-            return failed(f"{found.difference.path} does not hold", found, row_moments=looked, **evidence)
-    bench.say("illegal actions", len(plans) + 1, len(plans) + 2)
-    problem, evidence["illegal_actions_tried"] = unheld(bench)
+    """The reference on a few rows first, then the batched twin far and wide, then what an illegal action does."""
+    parts, evidence = Parts(bench), dict[str, Any]()
+    parts.run("stated_truths", lambda: _stated(bench, evidence))
+    parts.run("illegal_actions", lambda: _illegal(bench, evidence))
+    held, looked = len(evidence.get("invariants", ())), evidence.get("row_moments", 0)
+    return parts.outcome(f"{held} invariants held in {looked:,} rows times moments", **evidence)
+
+
+def _illegal(bench: Bench, evidence: dict[str, Any]) -> Outcome:
+    bench.say("illegal actions")
+    problem, tried = unheld(bench)
+    evidence["illegal_actions_tried"] = tried
     if problem is not None:
-        return failed(problem, row_moments=looked, **evidence)
-    evidence.update(row_moments=looked, episode_ends=ends)
+        return failed(problem, tried=tried)
+    return passed(f"{tried} kinds of illegal actions", tried=tried)
+
+
+def _stated(bench: Bench, evidence: dict[str, Any]) -> Outcome:
+    """Invariants and the schema's limits; what was counted goes into `evidence`."""
+    invariants = invariants_of(bench.package.twin_class("fast"))
+    plans = QUICK if bench.quick else FULL
+    bench.say("reference", 0, len(plans) + 1)
+    broken, moments = _reference(bench)
+    evidence.update(
+        invariants={found.method: found.rule for found in invariants}, reference_moments=moments, row_moments=0,
+        episode_ends=0,
+    )
+    if broken is not None:
+        return failed(broken)
+    for number, plan in enumerate(plans, start=1):
+        bench.say(f"{plan.num_envs} rows", number, len(plans) + 1)
+        sweep, found = _sweep(bench, plan, bench.seed + number)
+        evidence["row_moments"] += sweep.looked
+        evidence["episode_ends"] += sweep.ends
+        if found is not None:
+            return failed(f"{found.difference.path} does not hold", found)
     if not invariants:
-        return inconclusive("no invariants are declared: state what always holds, and mark it @invariant in both twins",
-                            **evidence)
-    if not ends:
-        return inconclusive(f"{len(invariants)} invariants held, but no episode ended", **evidence)
-    return passed(f"{len(invariants)} invariants held in {looked:,} rows times moments", **evidence)
+        return inconclusive("no invariants are declared: state what always holds, and mark it @invariant in both twins")
+    if not evidence["episode_ends"]:
+        return inconclusive(f"{len(invariants)} invariants held, but no episode ended")
+    return passed(f"{len(invariants)} invariants held", row_moments=evidence["row_moments"])
 
 
 def _sweep(bench: Bench, plan: Plan, seed: int) -> tuple[Sweep, Divergence | None]:
