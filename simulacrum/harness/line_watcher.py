@@ -1,0 +1,92 @@
+"""Which lines of a file run, in order, and which values they give to names: a tracer for one step of a twin."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from simulacrum.contract.source import read_source
+from simulacrum.harness.written import tags_by_line
+
+MOST_LINES = 400  # a loop over a large field says nothing new after so many
+
+
+@dataclass(frozen=True)
+class RanLine:
+    """One line that ran. values: the names that it gave a value, plain (bool, int, float, nested lists), and under
+    "return" what it gave back."""
+
+    line: int
+    function: str
+    text: str
+    rules: tuple[str, ...]
+    values: Mapping[str, Any]
+
+
+class Watcher:
+    """Notes the lines of one file that run, and the values that names are given on them.
+
+    plain: makes a value plain (see `RanLine.values`), or None where it is not one to show.
+    """
+
+    def __init__(self, path: Path, plain: Callable[[Any], Any]) -> None:
+        source = read_source(path)
+        self.path, self.plain = str(path), plain
+        self.text, self.tags = source.text.split("\n"), tags_by_line(source)
+        self.ran: list[RanLine] = []
+        self.roots: list[str] = []  # of each line, the function through which the engine came in
+
+    @contextmanager
+    def watching(self) -> Generator[None, None, None]:
+        """Note what runs meanwhile in this thread."""
+        before = sys.gettrace()  # a debugger's, or one that measures coverage: it is put back
+        sys.settrace(self._call)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+    def _call(self, frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        if code.co_filename != self.path or code.co_name.startswith("<") or len(self.ran) >= MOST_LINES:
+            return None
+        root, above = code.co_name, frame.f_back
+        while above is not None:
+            if above.f_code.co_filename == self.path and not above.f_code.co_name.startswith("<"):
+                root = above.f_code.co_name
+            above = above.f_back
+        known = dict(frame.f_locals)
+        at: list[int] = []  # the place in `ran` of the line that runs now
+
+        def line(frame: FrameType, event: str, argument: Any) -> Any:
+            if event in ("line", "return"):
+                if at:
+                    given = {"return": argument} if event == "return" else {}
+                    self._learn(at[-1], {**frame.f_locals, **given}, known)
+                if event == "line" and len(self.ran) < MOST_LINES:
+                    at.append(self._note(frame, root))
+            return line
+
+        return line
+
+    def _note(self, frame: FrameType, root: str) -> int:
+        number = frame.f_lineno
+        rules = tuple(self.tags.get(number, ()))
+        self.ran.append(RanLine(number, frame.f_code.co_name, self.text[number - 1].strip(), rules, {}))
+        self.roots.append(root)
+        return len(self.ran) - 1
+
+    def _learn(self, place: int, now: Mapping[str, Any], known: dict[str, Any]) -> None:
+        for name, value in now.items():
+            if name in known and known[name] is value:
+                continue
+            known[name] = value
+            told = self.plain(value)
+            if told is not None:
+                values: Any = self.ran[place].values
+                values[name] = told

@@ -1,0 +1,189 @@
+"""One step of each twin, run again line by line: which lines ran, which rules they carry out, what they computed.
+
+The reference runs as in every check. The batched twin runs eagerly as a batch of one row, so that its values can be
+shown beside those of the reference. A fault that needs other rows, or a compiled form, does not show here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulacrum.contract.package import EnvPackage
+from simulacrum.engine.runner import ReferenceRunner
+from simulacrum.engine.single import scalar_action
+from simulacrum.errors import SimulacrumError
+from simulacrum.harness.line_watcher import RanLine, Watcher
+from simulacrum.harness.standing import Standing
+from simulacrum.trace.trajectory import Words, words_by_slot
+
+Name = tuple[str, str]  # of a function, and of a name in it
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The lines that ran in one step of one twin, in order. raised: what the twin raised, None for nothing."""
+
+    lines: tuple[RanLine, ...] = ()
+    words: Words = field(default_factory=dict[str, "Any"])
+    raised: str | None = None
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that ran, each where it ran first."""
+        return tuple(dict.fromkeys(name for line in self.lines for name in line.rules))
+
+    def values(self) -> dict[Name, list[tuple[int, Any]]]:
+        """(function, name) -> (line, value) of each time it was given one."""
+        found: dict[Name, list[tuple[int, Any]]] = {}
+        for line in self.lines:
+            for name, value in line.values.items():
+                found.setdefault((line.function, name), []).append((line.line, value))
+        return found
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first name that both twins give a value, and different ones."""
+
+    function: str
+    name: str
+    reference: Any
+    fast: Any
+    reference_line: int
+    fast_line: int
+
+
+def watch_reference(package: EnvPackage, at: Standing) -> Watched:
+    """The step in the reference, with the words that it draws."""
+    runner = ReferenceRunner(package, params=at.params, max_episode_steps=at.limit, ledger=True)
+    watcher, raised = Watcher(package.folder / "reference.py", _reference_value), None
+    try:
+        if at.state is not None:
+            runner.load(at.state, t=at.t, seed=at.seed, episode=at.episode)
+        with watcher.watching():
+            if at.state is None:
+                runner.reset(at.seed, at.episode)
+            else:
+                runner.step(scalar_action(package.schema.action, at.action))
+    except Exception as error:  # a twin under judgement may raise anything; what ran until then is what is asked for
+        raised = _told(error)
+    counts = {slot.name: slot.words for slot in runner.layout.slots}
+    return Watched(tuple(watcher.ran), words_by_slot(runner.draws, counts), raised)
+
+
+def watch_fast(package: EnvPackage, at: Standing) -> Watched:
+    """The step in the batched twin, eagerly, as a batch of one row on the CPU."""
+    watcher, raised = Watcher(package.folder / "fast.py", _row_value), None
+    try:
+        env, action = _one_row(package, at)
+        with watcher.watching():
+            env.step(action)
+    except Exception as error:  # as above
+        raised = _told(error)
+    unwanted = "step" if at.state is None else "reset"
+    lines = tuple(line for line, root in zip(watcher.ran, watcher.roots, strict=True) if root != unwanted)
+    return Watched(lines, {}, raised)
+
+
+def first_parting(
+    reference: Watched, fast: Watched, alike: Mapping[Name, bool] | None = None
+) -> Parting | None:
+    """The first name of the reference, in the order of its run, that has another value in the batched twin.
+
+    Only names are compared that both functions of one name give a value equally often, and values of one shape.
+    alike: names that earlier, agreeing steps have compared; one that differed there means two things, and is skipped.
+    """
+    for key, one, two in _pairs(reference, fast):
+        if (alike or {}).get(key, True) and spelled(one[1]) != spelled(two[1]):
+            return Parting(*key, one[1], two[1], one[0], two[0])
+    return None
+
+
+def comparable(reference: Watched, fast: Watched) -> dict[Name, bool]:
+    """Of a step in which the twins agree: whether each name that both have means the same in both."""
+    result: dict[Name, bool] = {}
+    for key, one, two in _pairs(reference, fast):
+        result[key] = result.get(key, True) and spelled(one[1]) == spelled(two[1])
+    return result
+
+
+def _pairs(reference: Watched, fast: Watched) -> Iterator[tuple[Name, tuple[int, Any], tuple[int, Any]]]:
+    theirs = fast.values()
+    for key, given in reference.values().items():
+        others = theirs.get(key, [])
+        if len(given) == len(others):
+            for one, two in zip(given, others, strict=True):
+                if _shape(one[1]) == _shape(two[1]):
+                    yield key, one, two
+
+
+def _shape(value: Any) -> Any:
+    return [_shape(item) for item in value] if isinstance(value, list) else type(value)
+
+
+def spelled(value: Any) -> str:
+    """A value as text that differs where its bits do (but for the payload of a NaN)."""
+    return repr(value)
+
+
+def _reference_value(value: Any) -> Any:
+    """Plain bool, int, float or nested lists of them; None for anything else."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, int) else float(value)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        items = [_reference_value(item) for item in value]
+        return items if items and all(item is not None for item in items) else None
+    return None
+
+
+def _row_value(value: Any) -> Any:
+    """The one row of a tensor or of a list of tensors, plain; None for anything else."""
+    if hasattr(value, "ndim") and hasattr(value, "tolist"):
+        return value[0].tolist() if value.ndim and value.shape[0] == 1 else None
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        items = [_row_value(item) for item in value]
+        return items if items and all(item is not None for item in items) else None
+    return None
+
+
+def _one_row(package: EnvPackage, at: Standing) -> tuple[Any, Any]:
+    """The batched twin as one row that stands there, and the action as a batch."""
+    import numpy as np
+    import torch
+    from gymnasium.vector import AutoresetMode
+
+    from simulacrum.engine.vector import SimulacrumVectorEnv
+    from simulacrum.harness.drivers import Random
+    from simulacrum.harness.rerun import put_action
+    from simulacrum.rng.batched import episode_key, split_seed
+    from simulacrum.twin.batched import load_states
+
+    schema, fresh = package.schema, at.state is None
+    params = {name: np.array([at.params[name]], schema.params[name].field.dtype) for name in at.params}
+    # A reset is run as the step in which NEXT_STEP resets a row: so it can be of any episode.
+    mode = AutoresetMode.NEXT_STEP if fresh else AutoresetMode.DISABLED
+    env = SimulacrumVectorEnv(
+        package, 1, autoreset_mode=mode, compile="eager", max_episode_steps=at.limit, params=params
+    )
+    env.reset(seed=[at.seed])
+    data, episode = env.state_dict(), torch.tensor([at.episode - int(fresh)], dtype=torch.int32)
+    data["clock"] |= {
+        "episode": episode, "key": episode_key(split_seed([at.seed]), episode),
+        "t": torch.tensor([at.t], dtype=torch.int32), "ended": torch.tensor([fresh]),
+    }  # fmt: skip
+    if at.state is not None:
+        state = load_states(schema, [at.state])
+        data["env"] |= dict(zip(state._fields, state, strict=True))
+    env.load_state_dict(data)
+    action = Random(schema, 1, 0).actions({}, 0)
+    if at.action is not None:
+        put_action(schema, action, 0, at.action)
+    return env, action
+
+
+def _told(error: Exception) -> str:
+    return error.message if isinstance(error, SimulacrumError) else f"{type(error).__name__}: {error}"

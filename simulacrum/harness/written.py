@@ -1,0 +1,263 @@
+"""Where in a twin's source a value is computed: found in the syntax tree, backwards from where it is handed over.
+
+A difference names a kind and a field ("state", "energy"). The search begins at what the twin hands the engine for it
+(an argument of `State`, `replace` or `Transition`, what `observe` returns, a key of `info`) and follows names to their
+assignments, calls to the twin's own methods, and conditions that stand around them. It is a program slice (M. Weiser,
+"Program slicing", ICSE 1981) over plain names: it knows no aliases and no order, so it may show a line too many, and
+nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from simulacrum.contract.source import Source, rule_names
+from simulacrum.trace.divergence import Difference
+
+BASES = ("ReferenceEnv", "BatchedEnv")
+# What the engine makes of a twin's values, and where it takes them from.
+_MADE_OF = {"episode_return": "reward", "episode_length": "terminated", "steps": "terminated", "episodes": "terminated",
+            "final_obs": "observation"}  # fmt: skip
+_HANDED = ("state", "reward", "terminated", "truncated")  # the arguments of Transition, in order
+_BUILDERS = ("State", "replace", "_replace")
+_STACKS = ("stack", "tensor")  # make one tensor of a list, an item a column
+
+Function = ast.FunctionDef
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of a twin that has a part in a value.
+
+    distance: 0 where the value is handed over, 1 where that was computed, and so on; None for a line that only
+    carries the rule's number. rules: the rules named on the line or on the comment lines right above it.
+    """
+
+    line: int
+    text: str
+    distance: int | None
+    rules: tuple[str, ...] = ()
+
+
+def lines_that_compute(
+    source: Source, difference: Difference, *, at_reset: bool, rule: str | None = None, fields: Sequence[str] = ()
+) -> tuple[SourceLine, ...]:
+    """The lines of a twin that compute the differing field, and those tagged with `rule`, in the file's order.
+
+    at_reset: whether the difference is one of an episode's start, so that a state comes from `reset`. fields: the
+    names of the state's fields in order, for a `State` that is built without names.
+    """
+    slices = _Slice(source, fields)
+    slices.follow(slices.roots(difference, at_reset))
+    text, tags = source.text.split("\n"), tags_by_line(source)
+    found: dict[int, int | None] = dict(slices.found)
+    for line, names in tags.items():
+        if rule in names:
+            found.setdefault(line, None)
+    return tuple(
+        SourceLine(line, text[line - 1], distance, tuple(tags.get(line, ())))
+        for line, distance in sorted(found.items())
+        if text[line - 1].strip()
+    )
+
+
+def tags_by_line(source: Source) -> dict[int, list[str]]:
+    """The rules named in comments, by the line of code that each comment is about: its own, or the next one below."""
+    lines, found = source.text.split("\n"), dict[int, list[str]]()
+    for line, words in source.comments():
+        at = line
+        while at <= len(lines) and (not lines[at - 1].strip() or lines[at - 1].lstrip().startswith("#")):
+            at += 1
+        for name in rule_names(words):
+            if name not in found.setdefault(at, []):
+                found[at].append(name)
+    return {line: names for line, names in found.items() if names}
+
+
+class _Slice:
+    """The class of one twin and what has been found in it so far: line -> distance."""
+
+    def __init__(self, source: Source, fields: Sequence[str] = ()) -> None:
+        self.fields = list(fields)
+        kinds = [kind for base in BASES for kind in source.classes(base)]
+        top = [node for node in source.tree.body if isinstance(node, Function)]
+        inside = [node for kind in kinds for node in kind.body if isinstance(node, Function)]
+        self.functions: Mapping[str, Function] = {node.name: node for node in (*top, *inside)}
+        self.around: dict[ast.AST, ast.AST] = {
+            child: node for node in ast.walk(source.tree) for child in ast.iter_child_nodes(node)
+        }
+        self.found: dict[int, int] = {}
+        self.waiting: deque[tuple[Function, ast.AST, int]] = deque()
+        self.taken: set[ast.AST] = set()
+
+    def roots(self, difference: Difference, at_reset: bool) -> list[tuple[Function, ast.AST]]:
+        """The expressions that are handed over as the differing value, each with the function it stands in."""
+        kind, field = _MADE_OF.get(difference.kind, difference.kind), difference.field
+        if kind == "state":
+            return self._of_state(field, "reset" if at_reset else "step")
+        if kind in _HANDED:
+            return self._of_transition(_HANDED.index(kind), kind)
+        if kind in ("observation", "action_mask"):
+            name = "observe" if kind == "observation" else kind
+            return self._of_method(name, field or None, difference.index)
+        if kind.startswith(("info.", "final_info.")):
+            return self._of_method("info", kind.partition(".")[2])
+        if kind == "invariant":
+            return self._of_method(field, None)
+        return self._of_draw(field) if kind == "draw" else []
+
+    def follow(self, roots: list[tuple[Function, ast.AST]]) -> None:
+        """Mark the roots and everything that they are made of, the nearest first."""
+        self.waiting.extend((function, node, 0) for function, node in roots)
+        while self.waiting:
+            function, node, distance = self.waiting.popleft()
+            if node in self.taken:
+                continue
+            self.taken.add(node)
+            self._mark(node, distance)
+            self._conditions(function, node, distance)
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+                    self._assignments(function, part.id, distance + 1)
+                elif isinstance(part, ast.Call):
+                    self._call(part, distance + 1)
+
+    def _mark(self, node: ast.AST, distance: int) -> None:
+        first: int | None = getattr(node, "lineno", None)
+        if first is not None:
+            for line in range(first, (getattr(node, "end_lineno", None) or first) + 1):
+                self.found.setdefault(line, distance)
+
+    def _conditions(self, function: Function, node: ast.AST, distance: int) -> None:
+        """The heads of the `if`, `for` and `while` that a node stands under."""
+        above = self.around.get(node)
+        while above is not None and above is not function:
+            head = _head(above)
+            if head is not None:
+                self.waiting.append((function, head, distance + 1))
+            above = self.around.get(above)
+
+    def _assignments(self, function: Function, name: str, distance: int) -> None:
+        for node in ast.walk(function):
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(_binds(target, name) for target in targets):
+                    part = node.iter if isinstance(node, ast.For) else _narrowed(node, name)
+                    self.waiting.append((function, part, distance))
+
+    def _call(self, call: ast.Call, distance: int) -> None:
+        """What a method of the twin, or a function of its file, gives back."""
+        target = call.func
+        own = isinstance(target, ast.Name) or (
+            isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+        )
+        function = self.functions.get(_name(target)) if own else None
+        if function is not None:
+            self.found.setdefault(function.lineno, distance)
+            self.waiting.extend((function, node, distance) for node in _returns(function))
+
+    def _of_state(self, field: str, method: str) -> list[tuple[Function, ast.AST]]:
+        def given(function: Function) -> Iterator[tuple[Function, ast.AST]]:
+            for call in _calls(function, _BUILDERS):
+                if field in self.fields[: len(call.args)]:
+                    yield function, call.args[self.fields.index(field)]
+                yield from ((function, word.value) for word in call.keywords if word.arg == field)
+
+        own = self.functions.get(method)
+        found = list(given(own)) if own else []
+        found = found or [pair for function in self.functions.values() for pair in given(function)]
+        return found or (self._of_transition(0, "state") if method == "step" else self._of_method("reset", None))
+
+    def _of_transition(self, position: int, name: str) -> list[tuple[Function, ast.AST]]:
+        found: list[tuple[Function, ast.AST]] = []
+        for function in self.functions.values():
+            for call in _calls(function, ("Transition",)):
+                found += [(function, item) for item in call.args[position : position + 1]]
+                found += [(function, word.value) for word in call.keywords if word.arg == name]
+        return found
+
+    def _of_method(
+        self, method: str, key: str | None, index: tuple[int, ...] = ()
+    ) -> list[tuple[Function, ast.AST]]:
+        function = self.functions.get(method)
+        if function is None:
+            return []
+        whole = list(_returns(function))
+        parts = [part for node in whole for part in (_under_key(node, key) if key else _at(node, index))]
+        return [(function, node) for node in parts or whole]
+
+    def _of_draw(self, slot: str) -> list[tuple[Function, ast.AST]]:
+        return [
+            (function, call)
+            for function in self.functions.values()
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call)
+            and any(isinstance(item, ast.Constant) and item.value == slot for item in call.args[:1])
+        ]
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _calls(function: Function, names: tuple[str, ...]) -> Iterator[ast.Call]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and _name(node.func) in names:
+            yield node
+
+
+def _returns(function: Function) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value
+
+
+def _head(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, (ast.If, ast.While)):
+        return node.test
+    return node.iter if isinstance(node, ast.For) else None
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    """Whether an assignment to the target gives the name a value (`x`, `(x, y)`, `x[0]`, but not `y[x]`)."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_binds(item, name) for item in target.elts)
+    if isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
+        return _binds(target.value, name)
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _narrowed(node: ast.stmt | ast.NamedExpr, name: str) -> ast.AST:
+    """`b` of `x, y = a, b` for the name `y`, where that can be told apart; else the whole statement."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            for one, two in zip(target.elts, value.elts, strict=True):
+                if _binds(one, name):
+                    return two
+    return node
+
+
+def _under_key(node: ast.expr, key: str) -> Iterator[ast.expr]:
+    """The values that a returned expression has under a key: of a dict display, or of a call with keywords."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Dict):
+            for name, value in zip(part.keys, part.values, strict=True):
+                if isinstance(name, ast.Constant) and name.value == key:
+                    yield value
+        elif isinstance(part, ast.Call):
+            yield from (word.value for word in part.keywords if word.arg == key)
+
+
+def _at(node: ast.expr, index: tuple[int, ...]) -> Iterator[ast.expr]:
+    """The item of a display (or of one that is stacked along the last axis) at an index, where that is plain to see."""
+    if isinstance(node, ast.Call) and node.args and _name(node.func) in _STACKS:
+        node = node.args[0]
+    items = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
+    if len(index) == 1 and index[0] < len(items):
+        before = items[: index[0] + 1]
+        if not any(isinstance(item, ast.Starred) for item in before):
+            yield before[-1]
