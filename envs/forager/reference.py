@@ -22,7 +22,7 @@ from . import (
     STEP_ENERGY,
 )
 
-NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3
+NORTH, EAST, SOUTH = 0, 1, 2  # and 3 is west
 KINDS = 3
 
 
@@ -63,7 +63,7 @@ class Forager(ReferenceEnv):
             x = x + 1
         elif direction == SOUTH:
             y = y - 1
-        elif direction == WEST:
+        else:  # west
             x = x - 1
         return min(max(x, 0), SIZE - 1), min(max(y, 0), SIZE - 1)
 

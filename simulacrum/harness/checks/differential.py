@@ -99,7 +99,7 @@ class Done:
 def run(bench: Bench) -> Outcome:
     """The sub-checks in the catalogue's order; the first divergence ends the check."""
     parts, coverage = Parts(bench), Coverage(bench.package)
-    parts.run("small_model", lambda: small_model(bench))
+    parts.run("small_model", lambda: small_model(bench, coverage))
     parts.run("rollouts", lambda: rollouts(bench, coverage))
     others = [name for name in SUB_CHECKS_OF["differential"] if name != "coverage"]
     parts.run("coverage", lambda: verdict(bench, coverage, whole=all(name in parts.results for name in others)))

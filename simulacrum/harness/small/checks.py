@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, skipped
+from simulacrum.harness.coverage import Coverage
 from simulacrum.harness.small.config import FILE, read_small, small_package
 from simulacrum.harness.small.walk import Budget, Walk
 
@@ -11,13 +12,14 @@ UNASKED = Budget(20_000, 5.0)
 ASKED = Budget(2_000_000, 60.0)
 
 
-def small_model(bench: Bench) -> Outcome:
-    """Every state, action and draw of the small configuration."""
+def small_model(bench: Bench, coverage: Coverage) -> Outcome:
+    """Every state, action and draw of the small configuration; `coverage` learns what that has exercised."""
     small = read_small(bench.package)
     budget = UNASKED if small is None else ASKED
     with small_package(bench.package, small) as package:
         walk = Walk(bench, package, budget, small or None)
-        walk.run()
+        with coverage.watching(package):
+            walk.run()
     evidence = walk.evidence()
     if walk.found is not None:
         return failed(f"the twins part in the small model: {walk.found.difference.path}", walk.found, **evidence)
