@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from gymnasium.vector import AutoresetMode
 
-from simulacrum.attest.catalog import BY_NAME, CHECKS, SUB_CHECKS
+from simulacrum.attest.catalog import CHECKS, SUB_CHECKS
 from simulacrum.contract import loader
 from simulacrum.contract.package import EnvPackage
 from simulacrum.errors import SimulacrumError
@@ -41,6 +41,7 @@ class Settings:
 
     forms: as in the battery, "eager" first. quick: a fraction of the work decides; the score is then not one of the
     battery. matrix: every check on every mutant, without stopping. scratch: a folder for copies and failure files.
+    original: the graphs of the package as it is, where they are known.
     """
 
     package: EnvPackage
@@ -48,6 +49,7 @@ class Settings:
     forms: tuple[str, ...] = ("eager",)
     quick: bool = False
     matrix: bool = False
+    original: Any = None
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class Judge:
         rules, names = spoken_of(self.mutant, self.package)
         blamed = found.difference.field or found.difference.kind.rpartition(".")[2]
         return replace(
-            verdict, field=found.difference.path, rule=rule, located=rule in rules or blamed in names,
+            verdict, named=found.difference.path, rule=rule, located=rule in rules or blamed in names,
             step=found.step + 1, episode=found.episode, t=found.t, row=found.row,
             transitions=None if found.counts is None else found.counts.transitions_compared,
         )
@@ -213,10 +215,3 @@ def _ran(outcome: Outcome) -> bool:
 def _first_lines(text: str, lines: int = 3) -> str:
     return "\n".join(text.strip().splitlines()[:lines])
 
-
-def is_required(check: str) -> bool:
-    """Whether a check decides for the environment as a whole."""
-    return BY_NAME[check].required in ("yes", "if supplied")
-
-
-__all__: list[str] = ["Any", "Judge", "Settings", "Stage", "judged", "planted", "required_checks", "stages", "unfit"]

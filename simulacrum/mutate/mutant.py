@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
+import itertools
+import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulacrum.contract.package import EnvPackage
+from simulacrum.mutate.operators import OPERATORS, REWRITES, Operator
+from simulacrum.mutate.sites import Edit, Piece, Twin, apply, comments
 
 
 @dataclass(frozen=True)
@@ -47,13 +53,83 @@ def mutants(
 
     kinds: only these ("K06", ...). doses: each fault that can be made to wait, in its rarer forms, instead of the
     undosed ones.
+
+    Raises:
+        ContractError: the twin cannot be read or does not run.
     """
-    return []
+    twin = Twin(package, file)
+    found = _planted(twin, [each for each in OPERATORS if kinds is None or each.kind in kinds])
+    return spread([mutant for mutant, _ in found])
 
 
 def rewrites(package: EnvPackage) -> list[Mutant]:
     """Rewrites of fast.py that change no bit of what it computes: the battery must let each of them through."""
-    return []
+    return spread([mutant for mutant, _ in _planted(Twin(package, "fast.py"), REWRITES)])
+
+
+def spread(found: Sequence[Mutant]) -> list[Mutant]:
+    """The same mutants so that every beginning of the list holds as many kinds and lines as it can."""
+    rounds: list[tuple[int, int, int, Mutant]] = []
+    seen: Counter[tuple[str, ...]] = Counter()
+    for mutant in sorted(found, key=lambda mutant: mutant.id):  # an order that nobody chose
+        seen[mutant.kind, str(mutant.line)] += 1
+        seen[mutant.kind, mutant.operator] += 1
+        on_line, of_operator = seen[mutant.kind, str(mutant.line)], seen[mutant.kind, mutant.operator]
+        rounds.append((max(on_line, of_operator), on_line + of_operator, len(rounds), mutant))
+    by_kind: dict[str, list[Mutant]] = {}
+    for *_, mutant in sorted(rounds, key=lambda entry: entry[:3]):
+        by_kind.setdefault(mutant.kind, []).append(mutant)
+    lists = [by_kind[kind] for kind in sorted(by_kind)]
+    return [each for turn in itertools.zip_longest(*lists) for each in turn if each is not None]
+
+
+def _planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Edit]]:
+    """One mutant for each edit that is Python, keeps every comment, and differs from the original and all before it."""
+    forms = {_form(twin, (function,), ()) for function in (*twin.functions.values(), twin.tree)}
+    found: list[tuple[Mutant, Edit]] = []
+    for each in operators:
+        if twin.file not in each.files:
+            continue
+        for edit in each.find(twin):
+            try:
+                form = _form(twin, twin.outer(edit), edit.pieces)
+                mutant = _mutant(twin, each, edit)
+            except (ValueError, SyntaxError):  # pieces that overlap, or text that is not Python in its place
+                continue
+            if mutant is not None and form not in forms:
+                forms.add(form)
+                found.append((mutant, edit))
+    return found
+
+
+def _form(twin: Twin, nodes: Sequence[ast.AST], pieces: Sequence[Piece]) -> str:
+    """The syntax tree of some whole functions, or of the file, with the pieces in them: spelling apart, what is said."""
+    texts: list[str] = []
+    for node in nodes:
+        if isinstance(node, ast.Module):
+            texts.append(ast.dump(ast.parse(apply(twin.data, pieces))))
+            continue
+        start, end = twin.span(node)
+        inside = [piece for piece in pieces if start <= piece.start < end]
+        indent = " " * getattr(node, "col_offset", 0)
+        text = textwrap.dedent(indent + apply(twin.data, inside, start, end))
+        texts.append(f"{getattr(node, 'name', '')} {getattr(node, 'lineno', 0)} {ast.dump(ast.parse(text))}")
+    return "\n".join(texts)
+
+
+def _mutant(twin: Twin, operator: Operator, edit: Edit) -> Mutant | None:
+    source = apply(twin.data, edit.pieces)
+    if any(b"#" in twin.data[p.start : p.end] or "#" in p.text for p in edit.pieces):
+        if comments(source) != comments(twin.text):
+            return None
+    start, end = twin.span(edit.site)
+    start, end = min(start, *(p.start for p in edit.pieces)), max(end, *(p.end for p in edit.pieces))
+    before, after = twin.data[start:end].decode(), apply(twin.data, edit.pieces, start, end)
+    line = twin.data[:start].count(b"\n") + 1
+    name = short_id(twin.file, operator.kind, operator.name, str(start), before, after)
+    return Mutant(
+        name, operator.kind, operator.name, twin.file, line, before, after, source, "", edit.note, twin.text
+    )
 
 
 def short_id(*parts: str) -> str:

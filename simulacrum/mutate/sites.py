@@ -126,6 +126,21 @@ class Twin:
     def function(self, node: ast.AST) -> ast.FunctionDef | None:
         return next((each for each in self.above(node) if isinstance(each, ast.FunctionDef)), None)
 
+    def outer(self, edit: Edit) -> tuple[ast.AST, ...]:
+        """The functions of the outermost level of classes that an edit touches; the whole file if it goes beyond them."""
+        spans = {node: self.span(node) for node in self.functions.values()}
+        homes: list[ast.AST] = []
+        for piece in edit.pieces:
+            home = next((n for n, (start, end) in spans.items() if start <= piece.start and piece.end <= end), self.tree)
+            homes += [] if home in homes else [home]
+        return (self.tree,) if self.tree in homes else tuple(sorted(homes, key=self.span))
+
+    def argument(self, function: str, position: int) -> str:
+        """The name of a method's argument, `self` not counted: of `step`, 0 is the state and 2 the context."""
+        node = self.functions.get(function)
+        names = [argument.arg for argument in node.args.args[1:]] if node is not None else []
+        return names[position] if position < len(names) else ""
+
     def fact(self, node: ast.AST | None) -> Fact:
         """What an expression was in the run; kind "unseen" where it was never evaluated."""
         return self._facts.get(cast(Any, node).index, NOTHING) if hasattr(node, "index") else NOTHING
@@ -167,10 +182,11 @@ class Twin:
         start, _ = self.span(statement)
         return Piece(start, start, f"{text}; ")
 
-    def comments(self) -> list[str]:
-        """The file's comments."""
-        tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
-        return [token.string for token in tokens if token.type == tokenize.COMMENT]
+
+def comments(text: str) -> list[str]:
+    """The comments of a file, in order."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
 
 def apply(data: bytes, pieces: Sequence[Piece], start: int = 0, end: int | None = None) -> str:

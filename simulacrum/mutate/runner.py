@@ -1,0 +1,229 @@
+"""All mutants of a package: which of them are faults at all, and which of those the battery finds."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from simulacrum.contract.digest import compute_digest
+from simulacrum.contract.package import EnvPackage
+from simulacrum.errors import UsageError
+from simulacrum.mutate.argued import Argument, arguments
+from simulacrum.mutate.equivalence import Trace, trace_of
+from simulacrum.mutate.judge import Settings
+from simulacrum.mutate.mutant import Mutant, mutants, rewrites
+from simulacrum.mutate.pool import Lost, Pool
+from simulacrum.mutate.results import Results
+from simulacrum.mutate.verdict import DUPLICATE, EQUIVALENT, LOST, STILLBORN, SURVIVED, TIMEOUT, Verdict
+
+TIME = 600.0  # seconds that one mutant has
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: which mutants, and how each is judged.
+
+    files: those that are changed. kinds: only these; None for all. doses: the faults in their rarer forms. rewrites:
+    the changes that change nothing, in place of faults. sample: so many, spread over kinds and lines, chosen by `seed`.
+    only: ids. forms, quick, matrix: as in `judge.Settings`. output: the folder of results; None keeps none.
+    """
+
+    package: EnvPackage
+    files: tuple[str, ...] = ("fast.py",)
+    kinds: tuple[str, ...] | None = None
+    doses: bool = False
+    rewrites: bool = False
+    sample: int | None = None
+    seed: int = 0
+    only: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ("eager",)
+    quick: bool = False
+    matrix: bool = False
+    jobs: int = 1
+    timeout: float = TIME
+    output: Path | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every undosed mutant of fast.py is judged by the whole battery: what a score speaks of."""
+        chosen = self.kinds or self.doses or self.rewrites or self.only or self.sample is not None or self.quick
+        return not chosen and self.files == ("fast.py",)
+
+
+@dataclass
+class Watcher:
+    """Told what happens. The base says nothing."""
+
+    def planned(self, chosen: Sequence[Mutant], total: int) -> None:
+        """Which mutants are looked at, of how many."""
+
+    def stage(self, what: str, done: int, total: int) -> None:
+        """How far "trace" or "judge" has come."""
+
+    def began(self, mutant: Mutant) -> None:
+        """A process has taken a mutant."""
+
+    def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        """A mutant's verdict; `again` where it is one of an earlier run."""
+
+
+@dataclass
+class Run:
+    """A run in the making and its outcome: verdicts by mutant id, in the order of `chosen`."""
+
+    plan: Plan
+    watcher: Watcher = field(default_factory=Watcher)
+    chosen: list[Mutant] = field(default_factory=list[Mutant])
+    total: int = 0
+    verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+    seconds: float = 0.0
+    judged: int = 0
+
+    def go(self) -> Run:
+        """Do it all. Raises UsageError where nothing is left to run, and what reading the package raises."""
+        began = time.perf_counter()
+        self.chosen, self.total = chosen_mutants(self.plan)
+        self.watcher.planned(self.chosen, self.total)
+        argued = arguments(self.plan.package)
+        results = Results.open(self.plan.output, self._about())
+        left = [mutant for mutant in self.chosen if not self._known(mutant, results)]
+        with tempfile.TemporaryDirectory(prefix="simulacrum-mutate-") as scratch:
+            plan = self.plan
+            settings = Settings(plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix)
+            with Pool(settings, min(plan.jobs, max(len(left), 1)), plan.timeout, self.watcher.began) as pool:
+                if not plan.rewrites:
+                    left = self._traced(pool, left, results)
+                done = 0
+                for mutant, answer in pool.answers("judge", left):
+                    done += 1
+                    self.judged += 1
+                    self._note(mutant, _with_argument(mutant, _verdict(mutant, answer), argued), results)
+                    self.watcher.stage("judge", done, len(left))
+        results.save()
+        self.seconds = time.perf_counter() - began
+        return self
+
+    def _about(self) -> dict[str, Any]:
+        plan = self.plan
+        digest = compute_digest(plan.package)
+        return {"digest": digest.whole, "forms": plan.forms, "quick": plan.quick, "matrix": plan.matrix}
+
+    def _known(self, mutant: Mutant, results: Results) -> bool:
+        verdict = results.get(mutant)
+        if verdict is None or (verdict.status == DUPLICATE and not any(one.id == verdict.of for one in self.chosen)):
+            return False
+        self.verdicts[mutant.id] = replace(verdict, id=mutant.id)
+        self.watcher.ended(mutant, verdict, True)
+        return True
+
+    def _note(self, mutant: Mutant, verdict: Verdict, results: Results) -> None:
+        self.verdicts[mutant.id] = verdict
+        results.put(mutant, verdict)
+        self.watcher.ended(mutant, verdict, False)
+
+    def _traced(self, pool: Pool, waiting: list[Mutant], results: Results) -> list[Mutant]:
+        """Those that are faults of their own, as far as graphs tell; the others get their verdicts here."""
+        original = trace_of(self.plan.package)
+        traces: dict[str, Trace] = {}
+        pool.settings = replace(pool.settings, original=original)
+        for mutant, answer in pool.answers("trace", waiting):
+            traces[mutant.id] = answer if isinstance(answer, Trace) else Trace()
+            self.watcher.stage("trace", len(traces), len(waiting))
+        left: list[Mutant] = []
+        first: dict[str, str] = {}
+        for mutant in waiting:  # in the order of the list, so that of two alike the earlier one stays
+            verdict = _by_graph(mutant, traces[mutant.id], original, first)
+            if verdict is None:
+                left.append(mutant)
+            else:
+                self._note(mutant, verdict, results)
+        return left
+
+
+def _by_graph(mutant: Mutant, trace: Trace, original: Trace, first: dict[str, str]) -> Verdict | None:
+    """What a mutant's graph says of it, or None; `first` maps graphs to the mutant that showed them first."""
+    if trace.unfit:
+        return Verdict(mutant.id, STILLBORN, why=trace.unfit)
+    if trace.captured and trace.captured == original.captured:
+        return Verdict(mutant.id, EQUIVALENT, why="the same graph as the original")
+    if trace.graph and trace.graph != original.graph:
+        of = first.setdefault(f"{trace.graph} {mutant.dose}", mutant.id)
+        if of != mutant.id:
+            return Verdict(mutant.id, DUPLICATE, of=of, why=f"the same graph as {of}")
+    return None
+
+
+def _verdict(mutant: Mutant, answer: Any) -> Verdict:
+    if isinstance(answer, Lost):
+        why = f"given up after {answer.seconds:.0f} s" if answer.timeout else "its process ended"
+        return Verdict(mutant.id, TIMEOUT if answer.timeout else LOST, why=why, spent=answer.seconds)
+    return answer
+
+
+def _with_argument(mutant: Mutant, verdict: Verdict, argued: dict[str, Argument]) -> Verdict:
+    """A survivor whose equivalence is argued in writing and not contradicted by a completely enumerated small model."""
+    argument = argued.get(mutant.id)
+    if verdict.status != SURVIVED or argument is None or not argument.fits(mutant):
+        return verdict
+    if not verdict.small_model:
+        return replace(verdict, why=f"argued to be no fault ({argument.reason}), but the small model is not complete")
+    return replace(verdict, status=EQUIVALENT, why=f"equivalent in the small model: {argument.reason}")
+
+
+def chosen_mutants(plan: Plan) -> tuple[list[Mutant], int]:
+    """The mutants of a plan, and how many there are before sampling and choosing by id.
+
+    Raises:
+        UsageError: there is none, or an id that none has.
+    """
+    if plan.rewrites:
+        found = [one for one in rewrites(plan.package) if one.file in plan.files]
+    else:
+        found = [
+            one for file in plan.files for one in mutants(plan.package, file=file, kinds=plan.kinds, doses=plan.doses)
+        ]
+    if plan.only:
+        every = found if plan.rewrites else [*found, *_dosed(plan)]
+        chosen = [one for one in every if one.id in plan.only]
+        unknown = sorted({*plan.only} - {one.id for one in chosen})
+        if unknown:
+            raise UsageError(f"no mutant is called {', '.join(unknown)}", found=f"{len(every)} others",
+                             next_step="an edit of the twin makes other mutants: run all of them again")
+        return list({one.id: one for one in chosen}.values()), len(found)
+    if not found:
+        raise UsageError("there is nothing to mutate", expected="at least one place where an operator applies",
+                         found=f"none in {', '.join(plan.files)}" + (f" of {', '.join(plan.kinds or ())}"))
+    if plan.sample is None or plan.sample >= len(found):
+        return found, len(found)
+    return spread(found, plan.sample, plan.seed), len(found)
+
+
+def _dosed(plan: Plan) -> Iterable[Mutant]:
+    return [one for file in plan.files for one in mutants(plan.package, file=file, doses=True)]
+
+
+def spread(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
+    """`count` of them, chosen at random, taking turns over the kinds and, within a kind, over the operators."""
+    groups: dict[str, dict[str, list[Mutant]]] = defaultdict(lambda: defaultdict(list))
+    order = list(found)
+    random.Random(seed).shuffle(order)
+    for one in order:
+        groups[one.kind][one.operator].append(one)
+    kinds = deque(_turns(list(groups[kind].values())) for kind in sorted(groups))
+    chosen = _turns([list(kind) for kind in kinds])[:count]
+    places = {id(one): place for place, one in enumerate(found)}
+    return sorted(chosen, key=lambda one: places[id(one)])
+
+
+def _turns(lists: list[list[Mutant]]) -> list[Mutant]:
+    """All items, one of each list in turn."""
+    longest = max((len(one) for one in lists), default=0)
+    return [one[i] for i in range(longest) for one in lists if i < len(one)]
+
+
