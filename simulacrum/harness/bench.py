@@ -78,6 +78,9 @@ class Bench:
     build_seconds: what building the native form took.
     checksums: rollout name -> checksum, so that one check can hold another to what it saw.
     asked: "check.sub_check" names that the run is restricted to; empty for all of each check.
+    moments: id of the last divergence -> the `Moment` in which it was met, for who makes it small.
+    shrink: whether a failure is made small; a run that only counts failures has no use for it.
+    keep_going: run a check's later sub-checks after one has failed too.
     """
 
     package: EnvPackage
@@ -95,6 +98,9 @@ class Bench:
     arrival: Callable[[], None] | None = None
     build_seconds: float | None = None
     asked: frozenset[str] = frozenset()
+    moments: dict[str, Any] = field(default_factory=dict[str, Any])
+    shrink: bool = True
+    keep_going: bool = False
 
     def wants(self, sub_check: str) -> bool:
         """Whether the run asked for this sub-check of the running check: it did unless it named others of it."""

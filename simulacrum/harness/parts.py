@@ -29,7 +29,7 @@ class Parts:
 
     def run(self, name: str, sub_check: Callable[[], Outcome]) -> Outcome | None:
         """Run a sub-check if it was asked for and nothing before it failed; its outcome, None if it was not run."""
-        if self.failed is not None or not self.bench.wants(name):
+        if (self.failed is not None and not self.bench.keep_going) or not self.bench.wants(name):
             return None
         began = time.perf_counter()
         outcome = sub_check()
