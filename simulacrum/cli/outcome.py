@@ -23,7 +23,9 @@ def show(plan: Plan, result: BatteryResult, seconds: float, *, json: bool, verbo
 
     gate = gate_state(plan.package)
     if json:
-        _show_json(plan, result, seconds, gate)
+        from simulacrum.cli.events import finished
+
+        terminal.print_json(finished(plan, result, seconds, gate))
         return
     console = terminal.out()
     if verbose:
@@ -40,23 +42,8 @@ def show(plan: Plan, result: BatteryResult, seconds: float, *, json: bool, verbo
     terminal.facts(console, rows)
 
 
-def _show_json(plan: Plan, result: BatteryResult, seconds: float, gate: GateState) -> None:
-    report = result.report_path
-    terminal.print_json(
-        {
-            "event": "finished",
-            "passed": result.passed,
-            "full": plan.full,
-            "seconds": round(seconds, 3),
-            "failed": _names(result, "failed"),
-            "report": None if report is None else str(report),
-            "note": result.note,
-            "gate": {"status": gate.status, "why": gate.why, "next_command": gate.next_command},
-        }
-    )
-
-
-def _names(result: BatteryResult, status: str) -> list[str]:
+def names(result: BatteryResult, status: str) -> list[str]:
+    """The checks that ended so, in order."""
     return [name for name, outcome in result.outcomes.items() if outcome.status == status]
 
 
@@ -107,12 +94,12 @@ def _verdict(result: BatteryResult, seconds: float) -> Text:
     if result.passed:
         what = f"{count} check{'s' if count != 1 else ''} in {seconds:.1f} s"
         return Text.assemble(("passed", "bold green"), f": {what}{_aside(result)}")
-    failed = [*_names(result, "failed"), *_names(result, "inconclusive")]
+    failed = [*names(result, "failed"), *names(result, "inconclusive")]
     return Text.assemble(("FAILED", "bold red"), f": {', '.join(failed)} ({count} checks in {seconds:.1f} s)")
 
 
 def _aside(result: BatteryResult) -> str:
-    skipped = _names(result, "skipped")
+    skipped = names(result, "skipped")
     return f" ({', '.join(skipped)} skipped)" if skipped else ""
 
 
@@ -131,7 +118,7 @@ def _next_step(plan: Plan, result: BatteryResult, gate: GateState) -> str:
         if outcome.divergence is not None and outcome.divergence.command:
             return outcome.divergence.command
     validate = f"simulacrum validate {terminal.spoken(plan.package)}"
-    failed = [*_names(result, "failed"), *_names(result, "inconclusive")]
+    failed = [*names(result, "failed"), *names(result, "inconclusive")]
     if not result.passed and failed:
         return f"{validate} -k {failed[0]}"
     if not gate.fresh:

@@ -73,6 +73,8 @@ class View:
 def view_for(plan: Plan, *, json: bool, verbose: bool) -> View:
     """The view that suits stdout: JSON lines, a live table, or lines for a log."""
     if json:
+        from simulacrum.cli.events import JsonView
+
         return JsonView(plan)
     console = terminal.out()
     return (
@@ -99,44 +101,6 @@ def header(plan: Plan, console: Console) -> None:
 def first_line(text: str) -> str:
     """The first line of a message."""
     return text.splitlines()[0] if text else ""
-
-
-class JsonView(View):
-    """One JSON object a line as things happen."""
-
-    def __enter__(self) -> View:
-        plan = self.plan
-        terminal.print_json(
-            {
-                "event": "started",
-                "version": 1,
-                "package": plan.package.name,
-                "env_id": plan.package.env_id,
-                "folder": str(plan.package.folder),
-                "checks": plan.checks,
-                "forms": plan.forms,
-                "device": plan.device,
-                "quick": plan.quick,
-                "full": plan.full,
-            }
-        )
-        return self
-
-    def ended(self, check: str, outcome: Outcome, seconds: float) -> None:
-        from simulacrum.attest.canonical import plain
-
-        divergence = None if outcome.divergence is None else outcome.divergence.to_json()
-        terminal.print_json(
-            {
-                "event": "check",
-                "name": check,
-                "status": outcome.status,
-                "seconds": round(seconds, 3),
-                "message": outcome.message,
-                "evidence": plain(dict(outcome.evidence), f"evidence of {check}"),
-                "divergence": divergence,
-            }
-        )
 
 
 class LogView(View):

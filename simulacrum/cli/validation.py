@@ -37,12 +37,14 @@ def validate(
     A full run writes the report that the gate reads. A run with -k or --quick is partial: it grants nothing and
     revokes nothing. Exit codes: 0 passed, 1 a check failed, 2 wrong usage or a broken package.
 
-    --json prints one JSON object a line, each with an "event":
+    --json prints one JSON object a line, each with an "event" (`simulacrum/cli/events.schema.json` states them):
 
     - `started`: version, package, env_id, folder, checks, forms, device, quick, full
-    - `check`, as each one ends: name, status, seconds, message, evidence, divergence (null, or the whole record)
-    - `finished`: passed, full, seconds, failed (names), report (path or null), note (text or null: why a full run
-      gave no full report), gate {status, why, next_command}
+    - `progress`, where nothing else was printed for some seconds: name, what, done, total
+    - `check`, as each one ends: name, status, seconds, message, evidence, parts (its sub-checks), divergence (null, or
+      the whole record), explanation (null, or what `simulacrum explain --json` prints of it)
+    - `finished`: passed, full, seconds, failed, inconclusive (names), report (path or null), note (text or null: why a
+      full run gave no full report), gate {status, why, next_command}
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
     from simulacrum.cli import outcome, progress

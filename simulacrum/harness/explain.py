@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.source import read_source
 from simulacrum.errors import UsageError
 from simulacrum.harness.line_watcher import RanLine
+from simulacrum.harness.small.config import small_package
 from simulacrum.harness.standing import Standing, earlier, standing
 from simulacrum.harness.watched import Parting, Watched, comparable, first_parting, watch_fast, watch_reference
 from simulacrum.harness.written import SourceLine, lines_that_compute
@@ -80,16 +81,6 @@ class Explanation:
         return f"{item.path} is {one} in the reference and {two} in the batched twin{far}, {when}{after}"
 
     @property
-    def diagnosis(self) -> Any:
-        """What the fault looks like (see the record); None where nobody has judged it."""
-        return getattr(self.record, "diagnosis", None)
-
-    @property
-    def shrunk(self) -> Any:
-        """The smallest case that still fails (see the record); None where nobody has looked for one."""
-        return getattr(self.record, "shrunk", None)
-
-    @property
     def commands(self) -> Mapping[str, str]:
         """The commands that run the step again and that show this, where the record is in a file."""
         found = {} if self.record.command is None else {"replay": self.record.command}
@@ -116,8 +107,6 @@ class Explanation:
                 self.reference.file: _trace(self.watched_reference), self.fast.file: _trace(self.watched_fast)
             },
             "first_value": None if self.parting is None else plain_json(asdict(self.parting)),
-            "diagnosis": jsonable(self.diagnosis),
-            "shrunk": jsonable(self.shrunk),
             "files": dict(record.files),
             "commands": dict(self.commands),
         }  # fmt: skip
@@ -125,14 +114,14 @@ class Explanation:
 
 _FROM_RECORD = (
     "check", "env_id", "configuration", "seed", "row", "episode", "t", "step", "difference", "others",
-    "previous_state", "action", "draws", "hints",
+    "previous_state", "action", "draws", "hints", "diagnosis", "shrunk",
 )  # fmt: skip
 
 
 def explain(
     record: Divergence, package: EnvPackage, *, path: str | Path | None = None, env: Path | None = None
 ) -> Explanation:
-    """The explanation of a record, from the package's files as they are now.
+    """The explanation of a record, from the package's files as they are now (made small as the record says).
 
     Raises:
         UsageError: the record is of another environment. PackageError, SpecError: a file that cannot be read.
@@ -141,7 +130,12 @@ def explain(
         raise UsageError(
             "the record is of another environment", expected=package.env_id, found=record.env_id, where=path
         )
-    path = Path(path) if path is not None else _own_path(record)
+    path, small = Path(path) if path is not None else _own_path(record), record.configuration.small
+    with small_package(package, None if small is None else dict(small)) as judged:
+        return _explained(record, judged, path, env)
+
+
+def _explained(record: Divergence, package: EnvPackage, path: Path | None, env: Path | None) -> Explanation:
     reference, fast = (_source_of(package, name, record) for name in ("reference.py", "fast.py"))
     at = standing(record, package)
     one, two = (Watched(), Watched()) if at is None else (watch_reference(package, at), watch_fast(package, at))
@@ -205,11 +199,6 @@ def _ran(line: RanLine) -> dict[str, Any]:
         "line": line.line, "function": line.function, "text": line.text, "rules": list(line.rules),
         "values": plain_json(line.values),
     }  # fmt: skip
-
-
-def jsonable(value: Any) -> Any:
-    """A part of the record as JSON, whatever dataclasses it is made of."""
-    return plain_json(asdict(cast("Any", value)) if is_dataclass(value) else value)
 
 
 def _scalar(value: Shown) -> str:

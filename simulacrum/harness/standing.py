@@ -22,7 +22,8 @@ from simulacrum.trace.values import read_group
 class Standing:
     """Where a row stands before a step, as a record or a trajectory says it; `state` is None at a reset.
 
-    state: plain values by field. action: as the schema's action group holds it in memory.
+    state: plain values by field. action: as the schema's action group holds it in memory. forced: draw slot -> the
+    value that both sides take in place of drawing.
     """
 
     state: Mapping[str, Any] | None
@@ -32,6 +33,7 @@ class Standing:
     t: int
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     limit: int | None = None
+    forced: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def standing(record: Divergence, package: EnvPackage) -> Standing | None:
@@ -43,7 +45,9 @@ def standing(record: Divergence, package: EnvPackage) -> Standing | None:
     except BadValue:
         return None
     known = {name: value for name, value in where.params.items() if name in schema.params}
-    return Standing(state, action, record.seed, record.episode, record.t, known, where.max_episode_steps)
+    return Standing(
+        state, action, record.seed, record.episode, record.t, known, where.max_episode_steps, record.forced
+    )
 
 
 def earlier(record: Divergence, path: Path | None, package: EnvPackage, most: int) -> Iterator[Standing]:

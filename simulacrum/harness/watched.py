@@ -58,6 +58,7 @@ class Parting:
 def watch_reference(package: EnvPackage, at: Standing) -> Watched:
     """The step in the reference, with the words that it draws."""
     runner = ReferenceRunner(package, params=at.params, max_episode_steps=at.limit, ledger=True)
+    runner.override = dict(at.forced) or None
     watcher, raised = Watcher(package.folder / "reference.py", _reference_value), None
     try:
         if at.state is not None:
@@ -179,6 +180,7 @@ def _one_row(package: EnvPackage, at: Standing) -> tuple[Any, Any]:
         state = load_states(schema, [at.state])
         data["env"] |= dict(zip(state._fields, state, strict=True))
     env.load_state_dict(data)
+    env.core.override = dict(at.forced) or None
     action = Random(schema, 1, 0).actions({}, 0)
     if at.action is not None:
         put_action(schema, action, 0, at.action)
