@@ -6,7 +6,6 @@ options, depth first, as an odometer counts; `spread` takes a bounded number of 
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -20,7 +19,7 @@ from simulacrum.rng.layout import Layout, Slot
 Taken = tuple[tuple[str, "int | None", Any], ...]
 Pick = Callable[[int], int]  # how many options there are -> which one is taken
 
-_TYPES: dict[str, Callable[[Any], Any]] = {"float32": Float32, "float64": float, "bool": bool}
+_TYPES: dict[str, Callable[[Any], Any]] = {"float32": Float32}  # options are plain Python numbers
 
 
 class ChoosingDraw:
@@ -37,7 +36,7 @@ class ChoosingDraw:
     @property
     def taken(self) -> Taken:
         """What was asked for and what was answered, so far."""
-        return tuple((slot, index, value) for (slot, index), value in self._known.items())
+        return tuple([(slot, index, value) for (slot, index), value in self._known.items()])
 
     def uniform(self, slot: str, low: Any = 0.0, high: Any = 1.0, *, index: int | None = None) -> Any:
         """As `ScalarDraw.uniform`."""
@@ -81,13 +80,51 @@ class ChoosingDraw:
 
     def _one(self, slot: Slot, index: int | None, options: Sequence[Any]) -> Any:
         key = (slot.name, index)
-        if key not in self._known:
-            self._known[key] = options[self._pick(len(options))]
-        value = self._known[key]
-        return value if slot.distribution == "permutation" else _TYPES.get(slot.result, int)(value)
+        value = self._known.get(key)
+        if value is None:
+            value = self._known[key] = options[self._pick(len(options))]
+        kind = _TYPES.get(slot.result)
+        return value if kind is None else kind(value)
 
 
 Call = Callable[[ChoosingDraw], Any]
+
+
+class _Odometer:
+    """Which option each draw of a call takes, counted up like the wheels of an odometer, the last draw fastest."""
+
+    def __init__(self, phase: str) -> None:
+        self.phase = phase
+        self.digits: list[int] = []
+        self.sizes: list[int] = []
+        self.place = 0
+
+    def pick(self, size: int) -> int:
+        """The option of the next draw, which has `size` of them."""
+        place = self.place
+        self.place += 1
+        if place == len(self.digits):
+            self.digits.append(0)
+            self.sizes.append(size)
+        elif self.sizes[place] != size:
+            raise TwinError(
+                "the reference asks otherwise, given the same",
+                expected=f"draw number {place} with {self.sizes[place]} options", found=f"{size} options",
+                where=self.phase,
+                next_step="let what is drawn depend on state, action, parameters and earlier draws alone",
+            )  # fmt: skip
+        return self.digits[place]
+
+    def advance(self) -> bool:
+        """Go on to the next sequence; false where there is none."""
+        digits, sizes = self.digits, self.sizes
+        self.place = 0
+        while digits and digits[-1] + 1 == sizes[-1]:
+            digits.pop()
+            sizes.pop()
+        if digits:
+            digits[-1] += 1
+        return bool(digits)
 
 
 def every(layout: Layout, phase: str, options: Options, call: Call) -> Iterator[tuple[Taken, Any]]:
@@ -95,33 +132,13 @@ def every(layout: Layout, phase: str, options: Options, call: Call) -> Iterator[
 
     Raises `TwinError` where the same choices lead to other questions: the twin keeps something between two calls.
     """
-    digits: list[int] = []
-    sizes: list[int] = []
-    while True:
-        place = itertools.count()
-
-        def pick(size: int, place: Iterator[int] = place) -> int:
-            number = next(place)
-            if number == len(digits):
-                digits.append(0)
-                sizes.append(size)
-            elif sizes[number] != size:
-                raise TwinError(
-                    "the reference asks otherwise, given the same",
-                    expected=f"draw number {number} with {sizes[number]} options", found=f"{size} options", where=phase,
-                    next_step="let what is drawn depend on state, action, parameters and earlier draws alone",
-                )
-            return digits[number]
-
+    odometer = _Odometer(phase)
+    pick, more = odometer.pick, True
+    while more:
         draw = ChoosingDraw(layout, phase, options, pick)
         made = call(draw)
         yield draw.taken, made
-        while digits and digits[-1] + 1 == sizes[-1]:
-            digits.pop()
-            sizes.pop()
-        if not digits:
-            return
-        digits[-1] += 1
+        more = odometer.advance()
 
 
 def spread(layout: Layout, phase: str, options: Options, call: Call, most: int) -> Iterator[tuple[Taken, Any]]:

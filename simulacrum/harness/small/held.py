@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from simulacrum.trace.values import spell_group
 from simulacrum.twin.batched import dump_state
 
 
-def unheld_anywhere(fast: Fast, places: Array) -> tuple[str | None, int]:
+def unheld_anywhere(fast: Fast, places: Sequence[int]) -> tuple[str | None, int]:
     """What an illegal action does at one of these places that it must not, or None; and how many rows were tried."""
     schema, tried = fast.schema, 0
     for name, field in schema.action.items():
@@ -39,11 +40,11 @@ def _repeated(actions: Any, count: int) -> Any:
     return np.repeat(actions, count, axis=0)
 
 
-def _unheld(fast: Fast, sources: Array, actions: Any) -> str | None:
-    shown, refused = fast.step(sources, actions)
+def _unheld(fast: Fast, sources: Sequence[int], actions: Any) -> str | None:
+    shown, refused = fast.drawn(sources, actions)
     if not refused.all():
         return f"step() accepts it in the state {_state(fast, sources[np.flatnonzero(~refused)[0]])}"
-    before: Frame = fast.nodes.frame(sources)
+    before: Frame = fast.nodes.frame(np.array(sources))
     for name, value in before.items():
         unequal: Array = bits(value) != bits(shown[name])
         if unequal.any():
@@ -54,6 +55,6 @@ def _unheld(fast: Fast, sources: Array, actions: Any) -> str | None:
 
 
 def _state(fast: Fast, place: int) -> Any:
-    state = fast.state(np.array([place]), fast.seeds(1)).env
+    state = fast.state([place]).env
     host = type(state)(*(value.cpu() for value in state))
     return spell_group(fast.schema.state, dump_state(fast.schema, host, 0))

@@ -40,11 +40,9 @@ class Scalar:
         return self.checks.state(self.env.reset(Context(draw, 0, self.params[p])))
 
     def step(self, state: Any, t: int, action: Any, draw: Any, p: int = 0) -> tuple[Any, float, bool, bool]:
-        """(next state, reward, terminated, truncated by a rule) of one transition."""
+        """(next state, reward, terminated, truncated by a rule) of one transition; `Nodes` checks the state."""
         made: Transition = self.env.step(state, action, Context(draw, t, self.params[p]))
-        return (
-            self.checks.state(made.state), self.checks.reward(made.reward), bool(made.terminated), bool(made.truncated)
-        )  # fmt: skip
+        return made.state, self.checks.reward(made.reward), bool(made.terminated), bool(made.truncated)
 
     def holds(self, state: Any, t: int, p: int = 0) -> bool:
         """Whether every invariant accepts the state there."""
@@ -73,7 +71,18 @@ class Nodes:
         return len(self.places)
 
     def number(self, state: Any, t: int, p: int = 0) -> int:
-        """The number of a place, a new one where it was not met before."""
+        """The number of a place, a new one where it was not met before.
+
+        Raises `TwinError` for a state that the schema does not allow. One that equals an earlier one is not looked at
+        again: that takes longer than the step did.
+        """
+        try:
+            found = None if self._by_text else self._numbers.get((p, t, state))
+        except TypeError:  # lists, arrays: the check makes tuples of them
+            found = None
+        if found is not None:
+            return found
+        state = self.scalar.checks.state(state)
         key = (p, t, repr(state) if self._by_text else state)
         found = self._numbers.get(key)
         if found is None:

@@ -31,8 +31,11 @@ class Options:
 
     def bernoulli(self, slot: Slot, p: Any) -> Sequence[bool]:
         """Both, where both can be."""
-        limit = arguments.probability(p, slot)
-        return (False,) if limit <= 0.0 else (True,) if limit >= 1.0 else (False, True)
+        key = (slot.name, type(p), p)
+        if key not in self._kept:
+            limit = arguments.probability(p, slot)
+            self._kept[key] = (False,) if limit <= 0.0 else (True,) if limit >= 1.0 else (False, True)
+        return self._kept[key]
 
     def integers(self, slot: Slot, low: Any, high: Any) -> Sequence[int]:
         """All, or the ends, their neighbours and the middle."""

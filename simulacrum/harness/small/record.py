@@ -24,14 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Failed:
-    """A portion of a table in which something differs."""
+    """A portion of a table in which something differs; transitions: those compared before it, or with it."""
 
     table: Table
-    rows: slice
     reference: Frame
     batched: Frame
     found: list[FieldDifference]
-    transitions: int  # compared before this portion
+    transitions: int
 
 
 def failure(walk: Walk, where: Failed) -> Divergence:
@@ -40,22 +39,21 @@ def failure(walk: Walk, where: Failed) -> Divergence:
     row = int(min(difference.rows[0] for difference in where.found))
     here = [one for one in where.found if row in one.rows or one.reason != BITS]
     shown = [shown_difference(one, row, where.reference, where.batched, walk.fields) for one in here]
-    number = where.rows.start + row
-    source, at_reset = table.sources[number], table.sources[number] < 0
-    p, t, state = walk.nodes.places[table.ends[number] if at_reset else source]
-    action = None if at_reset else spell_group(schema.action, row_action(schema, walk.actions, table.actions[number]))
+    it, at_reset = table[row], table[row].source < 0
+    p, t, state = walk.nodes.places[it.end if at_reset else it.source]
+    action = None if at_reset else spell_group(schema.action, row_action(schema, walk.actions, it.action))
     counts = Counts(len({int(r) for one in where.found for r in one.rows}), len(where.reference["t"]),
-                    len(where.found), where.transitions + number)  # fmt: skip
+                    len(where.found), where.transitions)  # fmt: skip
     record = Divergence(
         check=walk.bench.check, env_id=schema.id,
         configuration=Configuration(
             "eager", walk.bench.device, len(where.reference["t"]), "disabled", walk.scalar.params[p]._asdict(),
             walk.limit, torch.get_num_threads(), walk.small,
         ),
-        seed=number, row=row, episode=0, t=0 if at_reset else t, step=-1 if at_reset else 0,
+        seed=row, row=row, episode=0, t=0 if at_reset else t, step=-1 if at_reset else 0,
         difference=shown[0], others=tuple(shown[1:]),
         previous_state=None if at_reset else spell_group(schema.state, dump_state(schema, state)), action=action,
-        forced=forced_values(walk.fast.core, walk.chosen.all[table.chosen[number]], row),
+        forced=forced_values(walk.fast.core, walk.chosen.all[it.chosen], row),
         rule=rule_of(walk.package, shown[0], at_reset=at_reset), counts=counts,
         hints=tuple(one.reason for one in here if one.reason != BITS),
     )  # fmt: skip

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -56,59 +55,43 @@ class Chosen:
         return values[numbers], where[numbers]
 
 
-@dataclass
-class Table:
-    """Transitions as the reference told them: one list entry a transition. Sources and ends are numbers of `Nodes`.
+class Row(NamedTuple):
+    """One transition: numbers of `Nodes` (-1 before a start), of the action and of `Chosen`; and what came out."""
 
-    A table of starts has no sources: -1 there, and no actions.
-    """
-
-    sources: list[int] = field(default_factory=list[int])
-    actions: list[int] = field(default_factory=list[int])
-    chosen: list[int] = field(default_factory=list[int])
-    ends: list[int] = field(default_factory=list[int])
-    rewards: list[float] = field(default_factory=list[float])
-    terminated: list[bool] = field(default_factory=list[bool])
-    truncated: list[bool] = field(default_factory=list[bool])
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def add(
-        self, source: int, action: int, chosen: int, end: int, reward: float, terminated: bool, truncated: bool
-    ) -> None:  # fmt: skip
-        """One more transition."""
-        self.sources.append(source)
-        self.actions.append(action)
-        self.chosen.append(chosen)
-        self.ends.append(end)
-        self.rewards.append(reward)
-        self.terminated.append(terminated)
-        self.truncated.append(truncated)
-
-    def chunks(self) -> Iterator[slice]:
-        """The rows in portions of at most `CHUNK`."""
-        for start in range(0, len(self), CHUNK):
-            yield slice(start, min(start + CHUNK, len(self)))
+    source: int
+    action: int
+    chosen: int
+    end: int
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
 
 
-def told(schema: Schema, table: Table, nodes: Nodes, rows: slice) -> Frame:
+Table = list[Row]  # transitions as the reference told them
+
+
+def chunks(table: Table) -> Iterator[Table]:
+    """The table in portions of at most `CHUNK` rows."""
+    for start in range(0, len(table), CHUNK):
+        yield table[start : start + CHUNK]
+
+
+def told(schema: Schema, table: Table, nodes: Nodes) -> Frame:
     """What the reference showed in these rows, as a frame."""
-    ends = np.array(table.ends[rows], np.int64)
-    frame = nodes.frame(ends)
-    frame["reward"] = np.array(table.rewards[rows], np.float64).astype(schema.reward.dtype)
-    frame["terminated"] = np.array(table.terminated[rows], np.bool_)
-    frame["truncated"] = np.array(table.truncated[rows], np.bool_)
-    frame["episode"] = np.zeros(len(ends), np.int32)
-    frame["episode_return"] = np.array(table.rewards[rows], np.float64)
+    _, _, _, ends, rewards, terminated, truncated = zip(*table, strict=True)
+    frame = nodes.frame(np.array(ends))
+    frame["reward"] = np.array(rewards, np.float64).astype(schema.reward.dtype)
+    frame["terminated"], frame["truncated"] = np.array(terminated), np.array(truncated)
+    frame["episode"] = np.zeros(len(table), np.int32)
+    frame["episode_return"] = np.array(rewards, np.float64)
     frame["episode_length"] = frame["t"]
     return frame
 
 
 class Fast:
-    """The batched twin, put into places and stepped once, a table's rows at a time.
+    """The batched twin, put into places and stepped once, many rows at a time.
 
-    limit: the time limit in steps, or None. Row r of a table has the seed r, episode 0.
+    limit: the time limit in steps, or None. Row r has the seed r and episode 0.
     """
 
     def __init__(self, package: EnvPackage, limit: int | None, nodes: Nodes, chosen: Chosen, device: str) -> None:
@@ -116,40 +99,38 @@ class Fast:
         self.core = ForcedCore(package.fast(), limit)
         self.device = torch.device(device)
 
-    def starts(self, table: Table, rows: slice) -> Frame:
-        """The batched twin's frame of these rows of a table of starts."""
-        ends = np.array(table.ends[rows], np.int64)
-        params = self.params(ends)
-        self._force(table, rows, "reset")
-        seed = self.seeds(rows.stop)[rows]
+    def starts(self, table: Table) -> Frame:
+        """The batched twin's frame of a table of starts."""
+        params = self.params([row.end for row in table])
+        self._force(table, "reset")
+        seed = self.seeds(len(table))
         state = self.core.fresh(seed, torch.zeros_like(seed[:, 0]), params)
         observation, info, mask = self.core.observe(state, params)
         nothing = torch.zeros_like(state.ended)
-        reward = torch.zeros(len(ends), dtype=torch_dtype(self.schema.reward.dtype), device=self.device)
+        reward = torch.zeros(len(table), dtype=torch_dtype(self.schema.reward.dtype), device=self.device)
         return _frame(self.schema, state, (reward, nothing, nothing), observation, info, mask)
 
-    def steps(self, table: Table, rows: slice, actions: Any) -> Frame:
-        """The batched twin's frame of these rows; `actions` holds each action of the space once, `[A, ...]`."""
-        sources = np.array(table.sources[rows], np.int64)
-        self._force(table, rows, "step")
-        frame, _ = self.step(sources, take(actions, table.actions[rows]), self.seeds(rows.stop)[rows])
-        return frame
+    def steps(self, table: Table, actions: Any) -> Frame:
+        """The batched twin's frame of a table; `actions` holds each action of the space once, `[A, ...]`."""
+        self._force(table, "step")
+        return self._step([row.source for row in table], take(actions, [row.action for row in table]))[0]
 
-    def step(self, sources: Array, actions: Any, seeds: torch.Tensor | None = None) -> tuple[Frame, Array]:
-        """One step from these places with these actions, `[N, ...]` both; the frame, and which rows were refused."""
-        if seeds is None:
-            self.core.forced = {}
-            seeds = self.seeds(len(sources))
-        params = self.params(sources)
-        before = self.state(sources, seeds)
-        after, out = self.core.step(AutoresetMode.DISABLED, before, self._actions(actions, len(sources)), params)
-        shown = _frame(self.schema, after, (out.reward, out.terminated, out.truncated), out.observation, out.info,
-                       out.action_mask)
+    def drawn(self, sources: Sequence[int], actions: Any) -> tuple[Frame, Array]:
+        """One step from these places with these actions, `[N, ...]` both, nothing forced; and which were refused."""
+        self.core.forced = {}
+        return self._step(sources, actions)
+
+    def _step(self, sources: Sequence[int], actions: Any) -> tuple[Frame, Array]:
+        params, before = self.params(sources), self.state(sources)
+        action = to_tensors(self.schema.action, actions, len(sources), self.device)
+        after, out = self.core.step(AutoresetMode.DISABLED, before, action, params)
+        flags = (out.reward, out.terminated, out.truncated)
+        shown = _frame(self.schema, after, flags, out.observation, out.info, out.action_mask)
         return shown, out.illegal.cpu().numpy()
 
-    def state(self, sources: Array, seeds: torch.Tensor) -> EngineState:
-        """Rows at these places `[N]`, with the seed words int32 `[N, 2]`; nothing has ended."""
-        places = self.nodes.frame(sources)
+    def state(self, sources: Sequence[int]) -> EngineState:
+        """Rows at these places, row r with the seed r; nothing has ended."""
+        places, seeds = self.nodes.frame(np.array(sources)), self.seeds(len(sources))
         episode = torch.zeros_like(seeds[:, 0])
         env = self.core.env.State(*(self._tensor(places[f"state.{name}"]) for name in self.schema.state.fields))
         return EngineState(
@@ -157,7 +138,7 @@ class Fast:
             torch.zeros_like(episode, dtype=torch.float64), torch.zeros_like(episode, dtype=torch.bool),
         )  # fmt: skip
 
-    def params(self, places: Array) -> Any:
+    def params(self, places: Sequence[int]) -> Any:
         """The parameters of these places as a struct of tensors `[N]`."""
         sets = self.nodes.scalar.params
         own = torch.tensor([self.nodes.places[place][0] for place in places], device=self.device)
@@ -172,17 +153,14 @@ class Fast:
         low = torch.arange(count, dtype=torch.int32, device=self.device)
         return torch.stack([low, torch.zeros_like(low)], dim=1)
 
-    def _actions(self, actions: Any, count: int) -> Any:
-        return to_tensors(self.schema.action, actions, count, self.device)
-
     def _tensor(self, array: Array) -> torch.Tensor:
         return torch.from_numpy(array).to(self.device)
 
-    def _force(self, table: Table, rows: slice, phase: str) -> None:
-        numbers = np.array(table.chosen[rows], np.int64)
+    def _force(self, table: Table, phase: str) -> None:
+        numbers = np.array([row.chosen for row in table])
         self.core.given = {}
         self.core.forced = {
-            slot.name: Forced(*(self._tensor(part) for part in self.chosen.column(slot, numbers)))
+            slot.name: Forced(*map(self._tensor, self.chosen.column(slot, numbers)))
             for slot in self.core.layout.slots if slot.phase == phase
         }  # fmt: skip
 

@@ -19,7 +19,7 @@ from simulacrum.harness.small.held import unheld_anywhere
 from simulacrum.harness.small.nodes import Nodes, Scalar
 from simulacrum.harness.small.options import Options
 from simulacrum.harness.small.record import Failed, failure
-from simulacrum.harness.small.table import CHUNK, Chosen, Fast, Table, told
+from simulacrum.harness.small.table import CHUNK, Chosen, Fast, Row, Table, chunks, told
 from simulacrum.trace.divergence import Divergence
 
 MOST_ACTIONS = 64
@@ -75,7 +75,7 @@ class Walk:
         self.stepped: list[int] = []  # the places that were stepped from
         self.sums: dict[str, Any] = {"reference": hashlib.sha256(), "batched": hashlib.sha256()}
         self._walked: set[str] = set()
-        self.table = Table()  # told by the reference, not compared yet
+        self.table: Table = []  # told by the reference, not compared yet
         self._until = time.perf_counter() + self.budget.seconds
 
     @property
@@ -100,16 +100,16 @@ class Walk:
         self._compare()
         self.complete = self.found is None and not self.cut
         if self.found is None:
-            self.problem, self.illegal = unheld_anywhere(self.fast, np.array(self.stepped, np.int64))
+            self.problem, self.illegal = unheld_anywhere(self.fast, self.stepped)
 
     def _starts(self) -> list[int]:
         """The places that episodes start from, compared."""
         for taken, state in every(self.scalar.layout, "reset", self.options, self.scalar.reset):
             start = self.nodes.number(state, 0)
-            self.table.add(-1, -1, self.chosen.number(taken), start, 0.0, False, False)
+            self.table.append(Row(-1, -1, self.chosen.number(taken), start))
             if self._used_up():
                 break
-        starts = list(dict.fromkeys(self.table.ends))
+        starts = list(dict.fromkeys(row.end for row in self.table))
         self._compare()
         return self._unwalked(starts)
 
@@ -139,7 +139,7 @@ class Walk:
 
             for taken, (after, reward, terminated, cut) in every(scalar.layout, "step", self.options, call):
                 end, truncated = nodes.number(after, t + 1), cut or last
-                table.add(source, number, chosen.number(taken), end, reward, terminated, truncated)
+                table.append(Row(source, number, chosen.number(taken), end, reward, terminated, truncated))
                 row.transitions += 1
                 row.terminated += terminated
                 row.truncated += truncated
@@ -163,16 +163,15 @@ class Walk:
 
     def _compare(self) -> None:
         """Hold the batched twin against the table so far; `found` is the record of the first difference."""
-        table, self.table = self.table, Table()
+        table, self.table = self.table, []
         sets: dict[str, list[Array]] = {"reference": [], "batched": []}
-        at_reset = bool(table.sources) and table.sources[0] < 0
         self.bench.say(f"{self.transitions:,} transitions of the small model")
-        for rows in table.chunks() if self.found is None else ():
-            reference = told(self.package.schema, table, self.nodes, rows)
-            batched = self.fast.starts(table, rows) if at_reset else self.fast.steps(table, rows, self.actions)
+        for rows in chunks(table) if self.found is None else ():
+            reference = told(self.package.schema, rows, self.nodes)
+            batched = self.fast.starts(rows) if rows[0].source < 0 else self.fast.steps(rows, self.actions)
             found = differences(reference, batched, self.fields, used=self.bench.used)
             if found:
-                self.found = failure(self, Failed(table, rows, reference, batched, found, self.transitions))
+                self.found = failure(self, Failed(rows, reference, batched, found, self.transitions))
                 return
             for side, frame in (("reference", reference), ("batched", batched)):
                 sets[side].append(state_rows(frame))
