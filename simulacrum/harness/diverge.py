@@ -113,6 +113,7 @@ def _written(moment: Moment, record: Divergence) -> Divergence:
     sides = [recorded(moment, side) for side in ("reference", "batched")]
     failures, env = moment.bench.failures, moment.bench.told_env
     files = write_failure(record, sides[0], sides[1], failures, schema=schema, env=env)
+    moment.bench.moments = {files.divergence.id: moment}
     return files.divergence
 
 

@@ -11,6 +11,7 @@ import torch
 
 from simulacrum.errors import SimulacrumError
 from simulacrum.harness.bench import Bench, Outcome, failed
+from simulacrum.harness.shrink.hook import made_small
 
 
 def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
@@ -27,7 +28,7 @@ def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
         outcome = failed(f"a method of the twin is not written: {error}")
     except Exception as error:  # an author's mistake inside a twin: say where, not our insides
         outcome = failed(_explained(error, bench.package.folder), kind=type(error).__name__)
-    return outcome, time.perf_counter() - began
+    return made_small(bench, outcome), time.perf_counter() - began
 
 
 def _explained(error: Exception, folder: Path) -> str:

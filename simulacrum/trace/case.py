@@ -39,6 +39,7 @@ class Case:
 
     against: what stands on the reference's side: "reference", "eager" (the eager form of the same batch on the CPU) or
     "alone" (the row in a batch of its own). forced: draw slot -> the value that both sides take in place of drawing.
+    small: the content of the small.json that the package is made smaller with; None for the package as it is.
     """
 
     form: str
@@ -49,6 +50,7 @@ class Case:
     lines: tuple[Line, ...]
     against: str = "reference"
     forced: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    small: Mapping[str, Any] | None = None
 
     @property
     def line(self) -> Line:
@@ -89,8 +91,9 @@ class Shrunk:
 
 def shrunk_from_json(body: Mapping[str, Any]) -> Shrunk:
     """The `Shrunk` of a JSON value that the record's schema allows."""
-    case = dict(body["case"])
-    case["lines"] = tuple(Line(**{**line, "actions": tuple(line["actions"])}) for line in case["lines"])
+    case: dict[str, Any] = dict(body["case"])
+    lines: list[dict[str, Any]] = [{**line, "actions": tuple(line["actions"])} for line in case["lines"]]
+    case["lines"] = tuple(Line(**line) for line in lines)
     return Shrunk(
         Case(**case), difference_from_json(body["difference"]), body["step"], body["verified"], body["trials"],
         tuple(body["done"]),
