@@ -22,6 +22,7 @@ from simulacrum.cli.checking_vec import check_vec
 from simulacrum.cli.doctor import doctor
 from simulacrum.cli.explaining import explain
 from simulacrum.cli.listing import list_
+from simulacrum.cli.mutating import mutate
 from simulacrum.cli.new import new
 from simulacrum.cli.packing import export_pack
 from simulacrum.cli.recording import record
@@ -71,6 +72,7 @@ app = typer.Typer(
 app.command()(new)
 app.command("list")(list_)
 app.command()(validate)
+app.command()(mutate)
 app.command()(doctor)
 app.command()(record)
 app.command()(replay)

@@ -29,7 +29,10 @@ FRAMEWORK_ROOMS = ("contract", "engine", "harness", "lower", "portable", "rng", 
 _FRAMEWORK_SUFFIXES = {".py", ".json", ".c", ".h", ".cpp"}
 # Made by running, not written by anybody: never a subject.
 _REPORT = "validation_report.json"
-_LEFT_OUT = {"__pycache__", "failures", _REPORT}
+MUTATION_SCORE = "mutation_score.json"  # says how strong the battery is, and decides nothing
+# Reasons in writing why some mutants are no faults: they bear on that score alone.
+MUTANTS = "mutants.json"
+_LEFT_OUT = {"__pycache__", "failures", _REPORT, MUTATION_SCORE, MUTANTS}
 NATIVE_PREFIX = "native-"  # of the libraries that lie beside a report; the report names them with their hashes
 
 

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from simulacrum.contract.digest import MUTANTS
 from simulacrum.contract.package import EnvPackage
 from simulacrum.errors import PackageError
 from simulacrum.mutate.mutant import Mutant
-
-NAME = "mutants.json"
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def arguments(package: EnvPackage) -> dict[str, Argument]:
     Raises:
         PackageError: the file is not JSON, or not of this form.
     """
-    path = package.folder / NAME
+    path = package.folder / MUTANTS
     if not path.is_file():
         return {}
     try:

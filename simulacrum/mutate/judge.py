@@ -108,7 +108,10 @@ class Judge:
         self.benches = {quick: self._bench(quick) for quick in (True, False)}
 
     def _bench(self, quick: bool) -> Bench:
-        return Bench(self.package, forms=self.settings.forms, quick=quick, failures=self.scratch / "failures")
+        return Bench(
+            self.package, forms=self.settings.forms, quick=quick, failures=self.scratch / "failures", shrink=False,
+            keep_going=self.settings.matrix,
+        )  # fmt: skip
 
     def verdict(self) -> Verdict:
         """Run the stages and say how it ended."""
@@ -124,7 +127,7 @@ class Judge:
                 if outcome.status != "failed":
                     continue
             self.killed = self._killed(stage.check, outcome)
-            if not self.settings.matrix or stage.check == FIRST and not _ran(outcome):
+            if not self.settings.matrix or (stage.check == FIRST and not _ran(outcome)):
                 break
         verdict = self.killed or Verdict(self.mutant.id, SURVIVED)
         return replace(verdict, checks=self.checks, small_model=self.small_model, spent=self.spent)
@@ -191,7 +194,8 @@ def unfit(package: EnvPackage) -> str | None:
     """Why this is no twin at all: it does not import, or its first reset and steps give no frame. None if it is one."""
     try:
         bench = Bench(package, forms=("eager",), failures=package.folder.parent / "failures")
-        package.module("reference"), package.module("fast")
+        for twin in ("reference", "fast"):
+            package.module(twin)
         from simulacrum.engine.runner import ReferenceRunner
 
         ReferenceRunner(package).reset(1)

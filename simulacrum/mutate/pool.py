@@ -48,11 +48,11 @@ class Worker:
     mutant: Mutant | None = None
     began: float = 0.0
 
-    def send(self, *words: Any) -> None:
+    def send(self, words: Any) -> None:
         """Hand something over; a process that has ended is found out by its listener."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError, OSError):
-            self.process.stdin.write(pickle.dumps(words if len(words) > 1 else words[0]))
+            self.process.stdin.write(pickle.dumps(words))
             self.process.stdin.flush()
 
     def end(self) -> None:
@@ -112,7 +112,7 @@ class Pool:
             if worker.mutant is None and waiting:
                 worker.mutant, worker.began = waiting.popleft(), time.monotonic()
                 worker.taken += 1
-                worker.send(kind, worker.mutant)
+                worker.send((kind, worker.mutant))
                 self.on_start(worker.mutant)
 
     def _collect(self) -> Iterator[tuple[Mutant, Any]]:

@@ -50,9 +50,9 @@ class Plan:
     output: Path | None = None
 
     @property
-    def complete(self) -> bool:
-        """Whether every undosed mutant of fast.py is judged by the whole battery: what a score speaks of."""
-        chosen = self.kinds or self.doses or self.rewrites or self.only or self.sample is not None or self.quick
+    def scored(self) -> bool:
+        """Whether mutants of fast.py of all kinds, undosed, are judged by the whole battery: what a score speaks of."""
+        chosen = self.kinds or self.doses or self.rewrites or self.only or self.quick
         return not chosen and self.files == ("fast.py",)
 
 
@@ -99,12 +99,10 @@ class Run:
             with Pool(settings, min(plan.jobs, max(len(left), 1)), plan.timeout, self.watcher.began) as pool:
                 if not plan.rewrites:
                     left = self._traced(pool, left, results)
-                done = 0
                 for mutant, answer in pool.answers("judge", left):
-                    done += 1
                     self.judged += 1
                     self._note(mutant, _with_argument(mutant, _verdict(mutant, answer), argued), results)
-                    self.watcher.stage("judge", done, len(left))
+                    self.watcher.stage("judge", self.judged, len(left))
         results.save()
         self.seconds = time.perf_counter() - began
         return self

@@ -23,10 +23,11 @@ class Verdict:
     argued in writing), "duplicate" (the same graph as another mutant, `of`), "killed" (a required check failed),
     "survived", "timeout" (took longer than it was given), "lost" (its process ended).
     killer: the check or sub-check whose failure ended it (`differential.rollouts`). by_reading: it failed on what the
-    file says, before anything ran. message: what the killer said. named, rule: the field and the rule that its first report names.
-    located: whether that is the changed line's own rule or a field it speaks of. step, episode, t, row: where the twins
-    parted; step is the number of steps before it. transitions: compared until then. seconds: until the kill.
-    checks: status of every check and sub-check that was run. open: those that were inconclusive.
+    file says, before anything ran. message: what the killer said. named, rule: the field and the rule that its first
+    report names. located: whether that is the changed line's own rule or a field it speaks of. step, episode, t, row:
+    where the twins parted; step is the number of steps until then. transitions: compared until then. seconds: until the
+    kill. checks: status of every check and sub-check that was run. small_model: whether the small model was enumerated
+    completely, without a difference.
     spent: seconds in all. why: the reason of an equivalence, or what went wrong.
     """
 

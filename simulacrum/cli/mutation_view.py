@@ -1,0 +1,300 @@
+"""What is shown while mutants are judged, and what a run of them comes to."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from simulacrum.cli import terminal
+from simulacrum.mutate.judge import required_checks
+from simulacrum.mutate.keep import pairs
+from simulacrum.mutate.matrix import summary
+from simulacrum.mutate.mutant import Mutant
+from simulacrum.mutate.results import described
+from simulacrum.mutate.runner import Plan, Run, Watcher
+from simulacrum.mutate.verdict import STATUSES, Verdict
+
+STYLES = {"killed": "green", "survived": "bold red", "timeout": "yellow", "lost": "yellow"}
+PER_MINUTE = 60.0
+
+
+class View(Watcher):
+    """Shows a run; the base shows nothing. A context manager around the run."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+
+def view_for(plan: Plan, *, json: bool, verbose: bool) -> View:
+    """The view that suits stdout: JSON lines, a live table, or lines for a log."""
+    if json:
+        return JsonView(plan)
+    console = terminal.out()
+    if console.is_terminal and not console.is_dumb_terminal:
+        return LiveView(plan, console, verbose)
+    return LogView(plan, console, verbose)
+
+
+class JsonView(View):
+    """One JSON object a line as things happen."""
+
+    def planned(self, chosen: Sequence[Mutant], total: int) -> None:
+        plan = self.plan
+        terminal.print_json(
+            {
+                "event": "started",
+                "version": 1,
+                "package": plan.package.name,
+                "env_id": plan.package.env_id,
+                "folder": str(plan.package.folder),
+                "mutants": len(chosen),
+                "of": total,
+                "jobs": plan.jobs,
+                "files": plan.files,
+                "checks": required_checks(plan.forms),
+            }
+        )
+
+    def stage(self, what: str, done: int, total: int) -> None:
+        terminal.print_json({"event": "stage", "stage": what, "done": done, "total": total})
+
+    def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        terminal.print_json(
+            {"event": "mutant", **described(mutant), "again": again, "verdict": verdict.to_json()}
+        )
+
+
+class LogView(View):
+    """One line as each mutant ends; with `verbose` its diff and what was said of it."""
+
+    def __init__(self, plan: Plan, console: Console, verbose: bool) -> None:
+        super().__init__(plan)
+        self.console, self.verbose = console, verbose
+
+    def planned(self, chosen: Sequence[Mutant], total: int) -> None:
+        self.console.print(title(self.plan, len(chosen), total), soft_wrap=True)
+
+    def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        self.console.print(line(mutant, verdict), soft_wrap=True)
+        if self.verbose:
+            self.console.print(Text(f"{mutant.diff}{verdict.message or verdict.why}\n"), soft_wrap=True)
+        self.console.file.flush()
+
+
+class LiveView(LogView):
+    """Counts, a bar and the running mutants, which move; what survives is printed above them."""
+
+    def __init__(self, plan: Plan, console: Console, verbose: bool) -> None:
+        super().__init__(plan, console, verbose)
+        self.counts: Counter[str] = Counter()
+        self.running: dict[str, tuple[Mutant, float]] = {}
+        self.what, self.done, self.total, self.since = "trace", 0, 0, time.monotonic()
+        self.live = Live(console=console, get_renderable=self.table, refresh_per_second=4)
+
+    def __enter__(self) -> View:
+        self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.running.clear()
+        self.live.stop()
+
+    def stage(self, what: str, done: int, total: int) -> None:
+        if what != self.what:
+            self.what, self.since = what, time.monotonic()
+        self.done, self.total = done, total
+
+    def began(self, mutant: Mutant) -> None:
+        if len(self.running) >= self.plan.jobs:  # one of them has been given back without a verdict: a trace
+            self.running.pop(next(iter(self.running)))
+        self.running[mutant.id] = mutant, time.monotonic()
+
+    def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        self.running.pop(mutant.id, None)
+        self.counts[verdict.status] += 1
+        if self.verbose or verdict.status in ("survived", "timeout", "lost"):
+            super().ended(mutant, verdict, again)
+
+    def table(self) -> RenderableType:
+        """The display as it stands now."""
+        counts = Text.assemble(
+            *[part for status in STATUSES if self.counts[status]
+              for part in ((f"{self.counts[status]}", STYLES.get(status, "bold")), f" {status}  ")]
+        )  # fmt: skip
+        bar: Any = Table.grid(padding=(0, 1))
+        bar.add_row(ProgressBar(max(self.total, 1), self.done, width=24, complete_style="cyan"),
+                    Text(f"{self.what} {self.done}/{self.total}{self._eta()}"))
+        rows = [
+            Text(f"{time.monotonic() - began:5.1f} s  {mutant.id} {mutant.kind} {mutant.file}:{mutant.line}  "
+                 f"{one_line(mutant.before, 40)} -> {one_line(mutant.after, 40)}", style="dim", no_wrap=True,
+                 overflow="ellipsis")
+            for mutant, began in list(self.running.values())
+        ]  # fmt: skip
+        return Group(counts, bar, *rows)
+
+    def _eta(self) -> str:
+        if not self.done or self.done >= self.total:
+            return ""
+        left = (time.monotonic() - self.since) / self.done * (self.total - self.done)
+        return f", about {left / PER_MINUTE:.0f} min left" if left > PER_MINUTE else f", about {left:.0f} s left"
+
+
+def title(plan: Plan, chosen: int, total: int) -> Text:
+    """What is mutated, and how many there are."""
+    what = "rewrites" if plan.rewrites else "mutants"
+    of = f" of {total}" if chosen < total else ""
+    jobs = f"{plan.jobs} process{'es' if plan.jobs != 1 else ''}"
+    return Text.assemble((plan.package.env_id, "bold"), f"  {chosen}{of} {what} of {', '.join(plan.files)}, {jobs}")
+
+
+def line(mutant: Mutant, verdict: Verdict) -> Text:
+    """One mutant on one line."""
+    place = f"{mutant.file}:{mutant.line}"
+    change = f"{one_line(mutant.before)} -> {one_line(mutant.after)}"
+    dose = f" [{mutant.dose}]" if mutant.dose else ""
+    found = f"{verdict.killer} {verdict.named} {verdict.seconds:.1f} s" if verdict.killer else verdict.why
+    status = (f"{verdict.status:<11}", STYLES.get(verdict.status, "dim"))
+    said = (found.strip().splitlines()[0] if found.strip() else "", "dim")
+    return Text.assemble(status, f"{mutant.id} {mutant.kind} {place}  {change}{dose}  ", said)
+
+
+def one_line(text: str, most: int = 60) -> str:
+    """A fragment on one line, cut where it is long."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 3]}..."
+
+
+def show(run: Run, kept: Path | None, *, json: bool, verbose: bool) -> None:
+    """Print what the run came to."""
+    told = summary(pairs(run), matrix=run.plan.matrix)
+    rate = run.judged / run.seconds * PER_MINUTE if run.seconds and run.judged else 0.0
+    survivors = [(m, v) for m, v in pairs(run) if v.status in ("survived", "timeout", "lost")]
+    if json:
+        terminal.print_json(
+            {
+                "event": "finished",
+                "seconds": round(run.seconds, 1),
+                "judged": run.judged,
+                "per_minute": round(rate, 1),
+                "score": told["total"]["score"],
+                "summary": told,
+                "kept": None if kept is None else str(kept),
+                "survived": told["survivors"],
+            }
+        )
+        return
+    console = terminal.out()
+    if not run.plan.rewrites:
+        console.print()
+        console.print(_kinds(told))
+        console.print()
+        console.print(_checks(told, run.plan.matrix))
+        _show_survivors(console, run, survivors)
+    else:
+        _show_rewrites(console, run)
+    console.print()
+    terminal.facts(console, _facts(run, told, rate, kept))
+
+
+def _kinds(told: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("kind", no_wrap=True)
+    for name in ("planted", "stillborn", "equivalent", "duplicate", "killed", "survived", "score"):
+        table.add_column(name, justify="right")
+    for kind, one in [*told["kinds"].items(), ("all", told["total"])]:
+        cells = [one["planted"], one["stillborn"], one["equivalent"], one["duplicate"], one["killed"], one["survived"]]
+        style = "bold" if kind == "all" else "red" if one["survived"] else ""
+        share = f"{100 * one['killed'] / one['counted']:.0f} %" if one["counted"] else "-"
+        table.add_row(kind, *(str(cell) if cell else "" for cell in cells), share, style=style)
+    return table
+
+
+def _checks(told: dict[str, Any], matrix: bool) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("killed by", no_wrap=True)
+    names = ["first", *(["all", "unique"] if matrix else []), "steps", "seconds"]
+    for name in names:
+        table.add_column(name, justify="right")
+    for one in told["checks"]:
+        steps = "" if one["steps"] is None else f"{one['steps']:.0f}"
+        more = [str(one["all"]), str(one["unique"] or "")] if matrix else []
+        table.add_row(one["path"], str(one["first"]), *more, steps, f"{one['seconds']:.1f}")
+    return table
+
+
+def _show_survivors(console: Console, run: Run, survivors: Sequence[tuple[Mutant, Verdict]]) -> None:
+    for mutant, verdict in survivors:
+        console.print()
+        console.print(line(mutant, verdict), soft_wrap=True)
+        if mutant.note:
+            console.print(Text(mutant.note, style="dim"), soft_wrap=True)
+        console.print(Text(mutant.diff.rstrip()), soft_wrap=True)
+        if verdict.open:
+            console.print(Text(f"inconclusive: {', '.join(verdict.open)}", style="yellow"), soft_wrap=True)
+        console.print(terminal.command(_again(run, mutant)), soft_wrap=True)
+
+
+def _show_rewrites(console: Console, run: Run) -> None:
+    for mutant, verdict in pairs(run):
+        if verdict.status != "survived" or verdict.open:
+            console.print()
+            by = verdict.killer or ", ".join(verdict.open) or verdict.status
+            console.print(Text(f"refused by {by}: {verdict.message or verdict.why}", style="red"), soft_wrap=True)
+            console.print(Text(mutant.diff.rstrip()), soft_wrap=True)
+            console.print(terminal.command(_again(run, mutant)), soft_wrap=True)
+
+
+def _again(run: Run, mutant: Mutant) -> str:
+    """The command that runs this one again."""
+    more = " --rewrites" if run.plan.rewrites else "" if mutant.file == "fast.py" else f" --file {mutant.file}"
+    return f"simulacrum mutate {terminal.spoken(run.plan.package)} --only {mutant.id}{more} -v"
+
+
+def _facts(run: Run, told: dict[str, Any], rate: float, kept: Path | None) -> list[tuple[str, str | Text]]:
+    total = told["total"]
+    if run.plan.rewrites:
+        passed = sum(one.status == "survived" and not one.open for one in run.verdicts.values())
+        rows: list[tuple[str, str | Text]] = [("rewrites", f"{passed} of {len(run.chosen)} pass")]
+    else:
+        rows = [("score", _score(total))]
+        if told["named"]:
+            share = f"{told['located']} of {told['named']}"
+            rows.append(("located", f"{share} first reports name the changed line's rule or field"))
+        if told.get("smallest_set"):
+            rows.append(("enough", ", ".join(told["smallest_set"])))
+    if run.judged:
+        median = f", median kill {told['median_seconds']:.1f} s" if told["median_seconds"] is not None else ""
+        rows.append(("speed", f"{run.judged} judged in {run.seconds:.0f} s, {rate:.0f} a minute{median}"))
+    if kept is not None:
+        rows.append(("kept", terminal.short_path(kept)))
+    if run.plan.output is not None:
+        rows.append(("results", terminal.short_path(run.plan.output / "results.json")))
+    return rows
+
+
+def _score(total: dict[str, Any]) -> Text:
+    left = [f"{total[name]} {name}" for name in ("timeout", "lost") if total[name]]
+    style = "bold green" if total["killed"] == total["counted"] and not left else "bold red"
+    read = f", {total['by_reading']} of them by reading alone" if total["by_reading"] else ""
+    more = f" ({', '.join(left)})" if left else ""
+    return Text.assemble((total["score"], style), f" killed{read}{more}")
