@@ -51,6 +51,9 @@ def mutate(
     quick: Annotated[
         bool, typer.Option("--quick", help="A fraction of each check; the score is then not kept.")
     ] = False,
+    unread: Annotated[
+        bool, typer.Option("--unread", help="Without spec_contract: only what running the twins shows counts.")
+    ] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes. Default: one for each core.")] = 0,
     timeout: Annotated[float, typer.Option("--timeout", min=1.0, help="Seconds for one mutant.")] = 600.0,
     output: Annotated[
@@ -71,7 +74,7 @@ def mutate(
     --json prints one JSON object a line, each with an "event":
 
     - `started`: version, package, env_id, folder, mutants (how many), of (how many there are), jobs, files, checks
-    - `stage`: stage (trace or judge), done, total
+    - `stage`: stage (trace, capture or judge), done, total
     - `mutant`: id, kind, operator, file, line, before, after, dose, note, diff, again, verdict {status, killer, named,
       rule, located, step, episode, t, row, transitions, seconds, checks, why, ...}
     - `finished`: seconds, judged, per_minute, score, summary, kept (path or null), survived (ids)
@@ -97,6 +100,7 @@ def mutate(
         forms=_forms(compile),
         quick=quick,
         matrix=matrix,
+        unread=unread,
         jobs=jobs or _cores(),
         timeout=timeout,
         output=output,

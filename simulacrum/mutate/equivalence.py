@@ -47,19 +47,26 @@ HIDDEN = re.compile(
 
 @dataclass(frozen=True)
 class Trace:
-    """A mutant's graphs as hashes. `unfit` says why it is no twin, and is then all there is.
+    """A mutant's graph as a hash; "" where there is none (the twin looks at values, say).
 
-    graph: of the recordings at several numbers of rows; "" where there is none (the twin looks at values, say).
-    captured: of the graphs for one row and for any number of rows; "" where it was not asked for or there is none.
+    unfit: why it is no twin at all, and then all there is.
     """
 
     unfit: str = ""
     graph: str = ""
-    captured: str = ""
 
 
-def traced(settings: Settings, mutant: Mutant, original: Trace | None = None) -> Trace:
-    """The graphs of a package with this mutant in it; captured only where the recording is that of `original`."""
+def traced(settings: Settings, mutant: Mutant) -> Trace:
+    """What a package with this mutant in it does, noted at several numbers of rows."""
+    return _with(settings, mutant, trace_of)
+
+
+def captured(settings: Settings, mutant: Mutant) -> Trace:
+    """The graphs of a package with this mutant in it, for one row and for any number of rows."""
+    return _with(settings, mutant, capture_of)
+
+
+def _with(settings: Settings, mutant: Mutant, look: Callable[[EnvPackage], Trace]) -> Trace:
     place = settings.scratch / f"trace-{mutant.id}"
     package = planted(settings.package, mutant, place)
     try:
@@ -68,30 +75,31 @@ def traced(settings: Settings, mutant: Mutant, original: Trace | None = None) ->
             return Trace(unfit=found)
         if mutant.file != "fast.py" or set(HIDDEN.findall(mutant.source)) - set(HIDDEN.findall(mutant.original)):
             return Trace()
-        return trace_of(package, original)
+        return look(package)
     finally:
         loader.forget(package.import_name)
         shutil.rmtree(place, ignore_errors=True)
 
 
-def trace_of(package: EnvPackage, original: Trace | None = None) -> Trace:
-    """The graphs of a package's batched twin; empty where it keeps something between calls or cannot be traced.
+def trace_of(package: EnvPackage) -> Trace:
+    """The operations of a package's batched twin; none where it keeps something between calls or looks at values."""
+    return _looked(package, lambda env: [recorded(_methods(env), _arguments(env, rows)) for rows in ROWS])
 
-    Captured as well where the recording equals that of `original`, or where no original is given.
-    """
+
+def capture_of(package: EnvPackage) -> Trace:
+    """The graphs of a package's batched twin; none where it cannot be captured."""
+    return _looked(package, lambda env: [_captured(env, rows) for rows in (1, 3)])
+
+
+def _looked(package: EnvPackage, hashes: Callable[[BatchedEnv], list[str]]) -> Trace:
     try:
         env = package.fast()
         before = _kept(env)
         with blocks_as_one_operator():
-            graph = sha("\n".join(recorded(_methods(env), _arguments(env, rows)) for rows in ROWS))
-            if _kept(env) != before:
-                return Trace()
-            if original is not None and original.graph != graph:
-                return Trace(graph=graph)
-            captured = "\n".join(_captured(env, rows) for rows in (1, 3))
+            found = hashes(env)
     except Exception:  # what cannot be traced is not called equivalent; the battery will say what is wrong with it
         return Trace()
-    return Trace(graph=graph, captured=sha(captured))
+    return Trace(graph=sha("\n".join(found))) if _kept(env) == before else Trace()
 
 
 def _methods(env: BatchedEnv) -> Callable[..., Any]:

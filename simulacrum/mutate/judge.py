@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from gymnasium.vector import AutoresetMode
 
+from simulacrum import errors
 from simulacrum.attest.catalog import CHECKS, SUB_CHECKS
 from simulacrum.contract import loader
 from simulacrum.contract.package import EnvPackage
@@ -26,7 +26,7 @@ from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.running import run_check
 from simulacrum.mutate.mutant import Mutant
 from simulacrum.mutate.place import spoken_of
-from simulacrum.mutate.verdict import KILLED, STILLBORN, SURVIVED, Verdict
+from simulacrum.mutate.verdict import KILLED, LOST, STILLBORN, SURVIVED, Verdict
 
 FIRST = "spec_contract"  # reads the files; nothing else is worth running on a package that it refuses
 SMALL_MODEL = "differential.small_model"
@@ -40,8 +40,8 @@ class Settings:
     """How mutants of a package are judged.
 
     forms: as in the battery, "eager" first. quick: a fraction of the work decides; the score is then not one of the
-    battery. matrix: every check on every mutant, without stopping. scratch: a folder for copies and failure files.
-    original: the graphs of the package as it is, where they are known.
+    battery. matrix: every check on every mutant, without stopping. unread: without the check that reads the files, so
+    that how a fault is spelled plays no part. scratch: a folder for copies and failure files.
     """
 
     package: EnvPackage
@@ -49,7 +49,7 @@ class Settings:
     forms: tuple[str, ...] = ("eager",)
     quick: bool = False
     matrix: bool = False
-    original: Any = None
+    unread: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def required_checks(forms: tuple[str, ...] = ("eager",)) -> tuple[str, ...]:
 def stages(settings: Settings) -> Iterator[Stage]:
     """What is run, in order, as long as nothing fails."""
     checks = required_checks(settings.forms)
-    yield Stage(FIRST)
+    if not settings.unread:
+        yield Stage(FIRST)
     rest = [name for name in checks if name != FIRST]
     if settings.matrix:
         yield from (Stage(name, quick=settings.quick) for name in rest)
@@ -126,6 +127,9 @@ class Judge:
                 outcome = self.run(replace(stage, quick=False))
                 if outcome.status != "failed":
                     continue
+            if not _by_the_twins(outcome, self.package):
+                return Verdict(self.mutant.id, LOST, why=f"{stage.check} broke: {_first_lines(outcome.message)}",
+                               checks=self.checks, spent=self.spent)
             self.killed = self._killed(stage.check, outcome)
             if not self.settings.matrix or (stage.check == FIRST and not _ran(outcome)):
                 break
@@ -214,6 +218,12 @@ def unfit(package: EnvPackage) -> str | None:
 def _ran(outcome: Outcome) -> bool:
     """Whether the first check got as far as running the twins."""
     return "rules" in outcome.evidence or "kind" in outcome.evidence
+
+
+def _by_the_twins(outcome: Outcome, package: EnvPackage) -> bool:
+    """Whether a failure is one of the package: an exception that came from elsewhere says nothing about a mutant."""
+    kind = str(outcome.evidence.get("kind", ""))
+    return not kind or hasattr(errors, kind) or str(package.folder) in outcome.message
 
 
 def _first_lines(text: str, lines: int = 3) -> str:

@@ -15,7 +15,7 @@ from simulacrum.contract.digest import compute_digest
 from simulacrum.contract.package import EnvPackage
 from simulacrum.errors import UsageError
 from simulacrum.mutate.argued import Argument, arguments
-from simulacrum.mutate.equivalence import Trace, trace_of
+from simulacrum.mutate.equivalence import Trace, capture_of, trace_of
 from simulacrum.mutate.judge import Settings
 from simulacrum.mutate.mutant import Mutant, mutants, rewrites
 from simulacrum.mutate.pool import Lost, Pool
@@ -23,6 +23,7 @@ from simulacrum.mutate.results import Results
 from simulacrum.mutate.verdict import DUPLICATE, EQUIVALENT, LOST, STILLBORN, SURVIVED, TIMEOUT, Verdict
 
 TIME = 600.0  # seconds that one mutant has
+CONTROL = "control"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Plan:
 
     files: those that are changed. kinds: only these; None for all. doses: the faults in their rarer forms. rewrites:
     the changes that change nothing, in place of faults. sample: so many, spread over kinds and lines, chosen by `seed`.
-    only: ids. forms, quick, matrix: as in `judge.Settings`. output: the folder of results; None keeps none.
+    only: ids. forms, quick, matrix, unread: as in `judge.Settings`. output: the folder of results; None keeps none.
     """
 
     package: EnvPackage
@@ -45,6 +46,7 @@ class Plan:
     forms: tuple[str, ...] = ("eager",)
     quick: bool = False
     matrix: bool = False
+    unread: bool = False
     jobs: int = 1
     timeout: float = TIME
     output: Path | None = None
@@ -52,7 +54,7 @@ class Plan:
     @property
     def scored(self) -> bool:
         """Whether mutants of fast.py of all kinds, undosed, are judged by the whole battery: what a score speaks of."""
-        chosen = self.kinds or self.doses or self.rewrites or self.only or self.quick
+        chosen = self.kinds or self.doses or self.rewrites or self.only or self.quick or self.unread
         return not chosen and self.files == ("fast.py",)
 
 
@@ -64,7 +66,7 @@ class Watcher:
         """Which mutants are looked at, of how many."""
 
     def stage(self, what: str, done: int, total: int) -> None:
-        """How far "trace" or "judge" has come."""
+        """How far "trace", "capture" or "judge" has come."""
 
     def began(self, mutant: Mutant) -> None:
         """A process has taken a mutant."""
@@ -95,11 +97,15 @@ class Run:
         left = [mutant for mutant in self.chosen if not self._known(mutant, results)]
         with tempfile.TemporaryDirectory(prefix="simulacrum-mutate-") as scratch:
             plan = self.plan
-            settings = Settings(plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix)
+            settings = Settings(plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix, plan.unread)
             with Pool(settings, min(plan.jobs, max(len(left), 1)), plan.timeout, self.watcher.began) as pool:
                 if not plan.rewrites:
                     left = self._traced(pool, left, results)
-                for mutant, answer in pool.answers("judge", left):
+                control = [] if plan.only or not left else [_control(plan)]
+                for mutant, answer in pool.answers("judge", [*control, *left]):
+                    if mutant.kind == CONTROL:
+                        _check_control(plan, answer)
+                        continue
                     self.judged += 1
                     self._note(mutant, _with_argument(mutant, _verdict(mutant, answer), argued), results)
                     self.watcher.stage("judge", self.judged, len(left))
@@ -110,7 +116,10 @@ class Run:
     def _about(self) -> dict[str, Any]:
         plan = self.plan
         digest = compute_digest(plan.package)
-        return {"digest": digest.whole, "forms": plan.forms, "quick": plan.quick, "matrix": plan.matrix}
+        return {
+            "digest": digest.whole, "forms": plan.forms, "quick": plan.quick, "matrix": plan.matrix,
+            "unread": plan.unread,
+        }  # fmt: skip
 
     def _known(self, mutant: Mutant, results: Results) -> bool:
         verdict = results.get(mutant)
@@ -127,34 +136,57 @@ class Run:
 
     def _traced(self, pool: Pool, waiting: list[Mutant], results: Results) -> list[Mutant]:
         """Those that are faults of their own, as far as graphs tell; the others get their verdicts here."""
+        traces = self._answered(pool, "trace", waiting)
         original = trace_of(self.plan.package)
-        traces: dict[str, Trace] = {}
-        pool.settings = replace(pool.settings, original=original)
-        for mutant, answer in pool.answers("trace", waiting):
-            traces[mutant.id] = answer if isinstance(answer, Trace) else Trace()
-            self.watcher.stage("trace", len(traces), len(waiting))
+        same = [one for one in waiting if original.graph and traces[one.id].graph == original.graph]
+        captures = self._answered(pool, "capture", same)
+        whole = capture_of(self.plan.package) if same else Trace()
+        equal = {name for name, trace in captures.items() if whole.graph and trace.graph == whole.graph}
         left: list[Mutant] = []
-        first: dict[str, str] = {}
+        first: dict[str, str] = {original.graph: ""}
         for mutant in waiting:  # in the order of the list, so that of two alike the earlier one stays
-            verdict = _by_graph(mutant, traces[mutant.id], original, first)
+            verdict = _by_graph(mutant, traces[mutant.id], first, equal)
             if verdict is None:
                 left.append(mutant)
             else:
                 self._note(mutant, verdict, results)
         return left
 
+    def _answered(self, pool: Pool, kind: str, waiting: list[Mutant]) -> dict[str, Trace]:
+        found: dict[str, Trace] = {}
+        for mutant, answer in pool.answers(kind, waiting):
+            found[mutant.id] = answer if isinstance(answer, Trace) else Trace()
+            self.watcher.stage(kind, len(found), len(waiting))
+        return found
 
-def _by_graph(mutant: Mutant, trace: Trace, original: Trace, first: dict[str, str]) -> Verdict | None:
+
+def _by_graph(mutant: Mutant, trace: Trace, first: dict[str, str], equal: set[str]) -> Verdict | None:
     """What a mutant's graph says of it, or None; `first` maps graphs to the mutant that showed them first."""
     if trace.unfit:
         return Verdict(mutant.id, STILLBORN, why=trace.unfit)
-    if trace.captured and trace.captured == original.captured:
+    if mutant.id in equal:
         return Verdict(mutant.id, EQUIVALENT, why="the same graph as the original")
-    if trace.graph and trace.graph != original.graph:
-        of = first.setdefault(f"{trace.graph} {mutant.dose}", mutant.id)
-        if of != mutant.id:
-            return Verdict(mutant.id, DUPLICATE, of=of, why=f"the same graph as {of}")
-    return None
+    if not trace.graph or first.setdefault(trace.graph, mutant.id) in ("", mutant.id):
+        return None
+    of = first[trace.graph]
+    return Verdict(mutant.id, DUPLICATE, of=of, why=f"the same graph as {of}")
+
+
+def _control(plan: Plan) -> Mutant:
+    """The package as it is. Where it does not pass, a failure says nothing about a mutant."""
+    text = (plan.package.folder / plan.files[0]).read_text("utf-8")
+    return Mutant(CONTROL, CONTROL, "nothing is changed", plan.files[0], 1, "", "", text, original=text)
+
+
+def _check_control(plan: Plan, answer: Any) -> None:
+    if isinstance(answer, Verdict) and answer.status == SURVIVED:
+        return
+    found = answer.message or answer.why if isinstance(answer, Verdict) else "it ran out of time, or its process ended"
+    by = f" by {answer.killer}" if isinstance(answer, Verdict) and answer.killer else ""
+    raise UsageError(
+        f"the package is refused{by} as it is, so no mutant of it can be judged", found=found,
+        where=plan.package.folder, next_step="run `simulacrum validate` on it and mend what it finds",
+    )  # fmt: skip
 
 
 def _verdict(mutant: Mutant, answer: Any) -> Verdict:

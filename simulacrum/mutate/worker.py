@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from simulacrum.mutate.equivalence import captured, traced
 from simulacrum.mutate.judge import Settings, judged
 
 
@@ -26,7 +27,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor may it read them
     torch.set_num_threads(1)
     settings: Settings = pickle.load(requests)
-    answers: dict[str, Callable[..., Any]] = {"judge": judged, "trace": _traced}
+    answers: dict[str, Callable[..., Any]] = {"judge": judged, "trace": traced, "capture": captured}
     for kind, mutant in _requests(requests):
         pipe.write(pickle.dumps((mutant.id, answers[kind](settings, mutant))))
         pipe.flush()
@@ -49,12 +50,6 @@ def _requests(pipe: Any) -> Any:
     threading.Thread(target=listen, daemon=True).start()
     while True:
         yield inbox.get()
-
-
-def _traced(settings: Settings, mutant: Any) -> Any:
-    from simulacrum.mutate.equivalence import traced
-
-    return traced(settings, mutant, settings.original)
 
 
 def _end() -> None:
