@@ -48,16 +48,16 @@ RELATIONS: tuple[SubCheck, ...] = (
         "reductions over the batch, early exits that look at all rows", "M2",
     ),
     SubCheck(
-        "padded_with_dead_rows", "batch_independence", 2, "rows that have ended or hold extreme values change no other",
-        "NaN, overflow or waiting rows that reach a neighbour through a factor of zero", "M3",
-    ),
-    SubCheck(
         "copies_of_one_row", "batch_independence", 3, "copies of one row stay copies",
         "results that depend on the place in the batch", "M4",
     ),
     SubCheck(
         "shifted_seeds", "batch_independence", 3, "a row's chance depends on its own seed and on no row number",
         "draws keyed on the place in the batch, seeds counted on wrongly", "M7",
+    ),
+    SubCheck(
+        "padded_with_dead_rows", "batch_independence", 2, "rows that have ended or hold extreme values change no other",
+        "NaN, overflow or waiting rows that reach a neighbour through a factor of zero", "M3",
     ),
     SubCheck(
         "whole_episodes", "batch_independence", 3, "whole episodes in SAME_STEP are as they are alone",
@@ -70,6 +70,30 @@ RELATIONS: tuple[SubCheck, ...] = (
     SubCheck(
         "illegal_actions", "invariant_sweep", 1, "an action outside the space changes nothing",
         "clipped, wrapped or partly executed actions",
+    ),
+    SubCheck(
+        "dead_operands", "invariant_sweep", 2, "values that no rule looks at may be anything",
+        "masks applied too late or as factors, slots read after they were emptied", "M13",
+    ),
+    SubCheck(
+        "symmetries", "invariant_sweep", 2, "the declared changes of the world go through a step unchanged",
+        "signs, axes and directions treated unlike each other, in both twins alike too", "M14",
+    ),
+    SubCheck(
+        "no_op", "invariant_sweep", 1, "an action declared to do nothing does nothing",
+        "permuted actions, counters that move too often", "M15",
+    ),
+    SubCheck(
+        "derived_fields", "invariant_sweep", 1, "values that follow from others are what they should follow to",
+        "accounts and caches updated twice or not at all", "M18",
+    ),
+    SubCheck(
+        "unused_draws", "invariant_sweep", 2, "a draw changes what it feeds and nothing else",
+        "draws used twice, for another thing, or where the rules draw nothing", "M16",
+    ),
+    SubCheck(
+        "fresh_memory", "invariant_sweep", 3, "memory that nobody has written yet is not read",
+        "torch.empty and its kind, read in rows that a mask leaves out", "M13",
     ),
     SubCheck(
         "partial_reset", "auto_reset", 2, "rows reset by hand start their next episode and the others do not notice",
@@ -94,6 +118,14 @@ RELATIONS: tuple[SubCheck, ...] = (
     SubCheck(
         "looking_changes_nothing", "determinism", 3, "reading twice, not at all or with a pen changes nothing",
         "observe() with effects, live buffers handed out, views edited later", "M10",
+    ),
+    SubCheck(
+        "action_forms", "determinism", 3, "the same actions in other dtypes, layouts and containers are the same",
+        "narrowing casts, strides and aliases of the caller's array", "M8",
+    ),
+    SubCheck(
+        "threads_and_chunks", "determinism", 3, "1, 2 and many threads, one batch or pieces of it: the same bits",
+        "reductions shared among threads, loops that depend on the size of the batch", "M6",
     ),
     SubCheck(
         "snapshot_and_restore", "determinism", 3, "from a saved state all goes on the same, here and in a new process",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # this room must not import the twins' at run time
     from simulacrum.twin.reference import ReferenceEnv
 
 REQUIRED_FILES = ("spec.md", "schema.json", "reference.py", "fast.py")
-OPTIONAL_MODULES = ("probes", "render", "kernel")
+OPTIONAL_MODULES = ("probes", "render", "relations", "kernel")
 # The bases of the twins, by name.
 _BASES = {
     "reference": ("simulacrum.twin.reference", "ReferenceEnv"),
@@ -134,6 +134,10 @@ class EnvPackage:
     def probes(self) -> types.ModuleType | None:
         """The module of scripted policies, or None where the package has none. Raises PackageError."""
         return self._optional("probes")
+
+    def relations(self) -> types.ModuleType | None:
+        """The module of declared relations, or None where the package has none. Raises PackageError."""
+        return self._optional("relations")
 
     def render(self) -> types.ModuleType | None:
         """The module that draws a state, or None where the package has none. Raises PackageError."""

@@ -88,7 +88,7 @@ def parting(
     bench: Bench, one: Recording, other: Recording, ones: Sequence[int], others: Sequence[int]
 ) -> Parting | None:
     """The first frame in which row `ones[i]` of `one` and row `others[i]` of `other` differ, or None."""
-    fields = _exact(frame_fields(bench.schema, final=other.env.autoreset_mode == AutoresetMode.SAME_STEP))
+    fields = exact(frame_fields(bench.schema, final=other.env.autoreset_mode == AutoresetMode.SAME_STEP))
     for number, (a, b) in enumerate(zip(one.frames, other.frames, strict=False)):
         found = differences(rows_of(a, ones), rows_of(b, others), fields, used=bench.used)
         if found:
@@ -96,8 +96,8 @@ def parting(
     return None
 
 
-def _exact(fields: Mapping[str, Field]) -> dict[str, Field]:
-    """The fields without tolerances: those are between the twins, and both recordings are of one twin."""
+def exact(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The fields without tolerances: those are between the twins, and here both sides are of one twin."""
     return {name: replace(field, tolerance=None) for name, field in fields.items()}
 
 

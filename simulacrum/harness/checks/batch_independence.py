@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.parts import Parts
 from simulacrum.harness.relations.company import RELATIONS, Company, judged, whole_episodes
+from simulacrum.harness.relations.padding import padded_with_dead_rows
 from simulacrum.harness.world import World
 
 # Vectors hold 4, 8 or 16 numbers, and a loop over rows has a body and a tail: sizes around their multiples.
@@ -45,9 +46,10 @@ def run(bench: Bench) -> Outcome:
     steps = size.long if limit is None else min(size.long, 2 * (limit + 1))
     long = Company(bench, World(bench, 17, steps, limit, bench.seed + 1), mode=AutoresetMode.SAME_STEP)
     for name, relation in RELATIONS.items():
-        bench.say(name.replace("_", " "), len(parts.results), len(RELATIONS) + 1)
+        bench.say(name.replace("_", " "), len(parts.results), len(RELATIONS) + 2)
         parts.run(name, lambda relation=relation: judged(short, relation))
-    bench.say("whole episodes in SAME_STEP against rows alone", len(RELATIONS), len(RELATIONS) + 1)
+    parts.run("padded_with_dead_rows", lambda: padded_with_dead_rows(bench))
+    bench.say("whole episodes in SAME_STEP against rows alone", len(RELATIONS) + 1, len(RELATIONS) + 2)
     parts.run("whole_episodes", lambda: judged(long, whole_episodes, ends=not bench.quick))
     evidence: dict[str, Any] = {
         "batch_sizes": sorted(short.tried | long.tried),

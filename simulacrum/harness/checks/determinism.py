@@ -21,6 +21,8 @@ from simulacrum.harness.compare import checksum
 from simulacrum.harness.fresh import Other, Rollouts, checksums, half_of, launch, snapshot, world_of
 from simulacrum.harness.parts import Parts
 from simulacrum.harness.recording import Recording
+from simulacrum.harness.relations.action_forms import action_forms
+from simulacrum.harness.relations.threads import threads_and_chunks
 from simulacrum.harness.world import World
 
 FULL = Rollouts(seed=0, rows=65, steps=40, limit=13, wide=40_000)
@@ -69,12 +71,18 @@ class Runs:
                 return failed(problem[0], problem[1], held=list(self.held))
             self.held.append(what)
             compared += self.first.transitions
-        if name == "snapshot_and_restore":
-            problem = self._elsewhere("restored", checksum(self.first.frames[half_of(self.world) + 1 :]))
-            if problem is not None:
-                return failed(problem)
-            compared += self.first.transitions // 2
         return passed(f"{', '.join(CIRCUMSTANCES[name])}", compared_transitions=compared)
+
+    def snapshot_and_restore(self) -> Outcome:
+        """From a state saved half way on: in this process, and in another one."""
+        outcome = self.circumstances("snapshot_and_restore")
+        if outcome.status != "passed":
+            return outcome
+        problem = self._elsewhere("restored", checksum(self.first.frames[half_of(self.world) + 1 :]))
+        if problem is not None:
+            return failed(problem, held=list(self.held))
+        compared = outcome.evidence["compared_transitions"] + self.first.transitions // 2
+        return passed(f"{outcome.message}, restored in another process", compared_transitions=compared)
 
     def fresh_process(self) -> Outcome:
         """The checksums of whole rollouts, here and there."""
@@ -101,8 +109,11 @@ class Runs:
 
 def _judged(runs: Runs) -> Outcome:
     parts = Parts(runs.bench)
-    for name in CIRCUMSTANCES:
+    for name in ("run_again", "interleaved_envs", "looking_changes_nothing"):
         parts.run(name, lambda name=name: runs.circumstances(name))
+    parts.run("action_forms", lambda: action_forms(runs.bench, runs.world, runs.first))
+    parts.run("threads_and_chunks", lambda: threads_and_chunks(runs.bench))
+    parts.run("snapshot_and_restore", runs.snapshot_and_restore)  # from here on the other process is waited for
     parts.run("fresh_process", runs.fresh_process)
     evidence: dict[str, Any] = {
         "held": runs.held,

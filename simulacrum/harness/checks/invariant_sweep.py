@@ -6,6 +6,8 @@ Looked at after every reset and step, in every row: each invariant, and that eve
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +20,22 @@ from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passe
 from simulacrum.harness.frames import row_action
 from simulacrum.harness.illegal import unheld
 from simulacrum.harness.parts import Parts
+from simulacrum.harness.relations.dead import dead, fresh_memory
+from simulacrum.harness.relations.declared import Found, derived, judged, no_op, symmetry
+from simulacrum.harness.relations.moments import moments
+from simulacrum.harness.relations.unused_draws import unused_draws
 from simulacrum.harness.sweep import Sweep
 from simulacrum.trace.divergence import Divergence
 from simulacrum.twin.invariant import invariants_of
+from simulacrum.twin.relations import Dead, Derived, NoOp, Symmetry
 
+# Sub-checks of what relations.py declares, in the order in which they run.
+KINDS: Mapping[str, tuple[type[Any], Callable[..., Found]]] = {
+    "dead_operands": (Dead, dead),
+    "symmetries": (Symmetry, symmetry),
+    "no_op": (NoOp, no_op),
+    "derived_fields": (Derived, derived),
+}
 LONG, LONGEST = 120, 600  # steps of a long rollout, at least and at most
 
 
@@ -49,10 +63,16 @@ REFERENCE_ROWS, REFERENCE_EPISODES, REFERENCE_STEPS = 6, 3, 400
 
 
 def run(bench: Bench) -> Outcome:
-    """The reference on a few rows first, then the batched twin far and wide, then what an illegal action does."""
+    """The reference on a few rows, the batched twin far and wide, illegal actions, and what holds step by step."""
     parts, evidence = Parts(bench), dict[str, Any]()
     parts.run("stated_truths", lambda: _stated(bench, evidence))
     parts.run("illegal_actions", lambda: _illegal(bench, evidence))
+    visited = functools.cache(lambda: moments(bench))  # made once, by the first relation that needs it
+    for name, (kind, attempt) in KINDS.items():
+        bench.say(name.replace("_", " "))
+        parts.run(name, lambda kind=kind, attempt=attempt: judged(bench, visited, kind, attempt))
+    parts.run("unused_draws", lambda: unused_draws(bench, visited()))
+    parts.run("fresh_memory", lambda: fresh_memory(bench))
     held, looked = len(evidence.get("invariants", ())), evidence.get("row_moments", 0)
     return parts.outcome(f"{held} invariants held in {looked:,} rows times moments", **evidence)
 
