@@ -103,7 +103,7 @@ def _planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Ed
 
 
 def _form(twin: Twin, nodes: Sequence[ast.AST], pieces: Sequence[Piece]) -> str:
-    """The syntax tree of some whole functions, or of the file, with the pieces in them: spelling apart, what is said."""
+    """The syntax tree of some whole functions, or of the file, with the pieces in them: what is said, spelling apart."""
     texts: list[str] = []
     for node in nodes:
         if isinstance(node, ast.Module):
@@ -119,9 +119,9 @@ def _form(twin: Twin, nodes: Sequence[ast.AST], pieces: Sequence[Piece]) -> str:
 
 def _mutant(twin: Twin, operator: Operator, edit: Edit) -> Mutant | None:
     source = apply(twin.data, edit.pieces)
-    if any(b"#" in twin.data[p.start : p.end] or "#" in p.text for p in edit.pieces):
-        if comments(source) != comments(twin.text):
-            return None
+    marked = any(b"#" in twin.data[p.start : p.end] or "#" in p.text for p in edit.pieces)
+    if marked and comments(source) != comments(twin.text):
+        return None
     start, end = twin.span(edit.site)
     start, end = min(start, *(p.start for p in edit.pieces)), max(end, *(p.end for p in edit.pieces))
     before, after = twin.data[start:end].decode(), apply(twin.data, edit.pieces, start, end)

@@ -1,7 +1,7 @@
 """What each expression of a twin was in a short run: type, dtype, shape and range, by a wrapped copy of the source.
 
-Operators have to know that `a + b` is float32 `[N]` before they can change it and keep it legal. The text alone does not
-say so; one run of a copy in which every expression reports its value does.
+Operators have to know that `a + b` is float32 `[N]` before they can change it and keep it legal. The text alone does
+not say so; one run of a copy in which every expression reports its value does.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Fact:
 
     kind: "tensor", "int", "bool", "float", "Float32", "list", "other", or "mixed" where it varied. dtype: of a tensor
     ("int32"). shape: of one row of it. rows: whether its first axis is the batch. low, high: the range of the numbers
-    seen, None where there were none. length: of a list or tuple. item: what each of its items was. A tensor of rows whose
-    other axes varied from call to call has the shape VARIED.
+    seen, None where there were none. length: of a list or tuple. item: what each of its items was. A tensor of rows
+    whose other axes varied from call to call has the shape VARIED.
     """
 
     kind: str
@@ -53,9 +53,9 @@ class Fact:
     item: Fact | None = None
 
     @property
-    def form(self) -> tuple[str, str, tuple[int, ...], bool]:
+    def form(self) -> tuple[Any, ...]:
         """All but the range: two expressions of one form can stand for each other."""
-        return self.kind, self.dtype, self.shape, self.rows
+        return self.kind, self.dtype, self.shape, self.rows, self.length, None if self.item is None else self.item.form
 
     @property
     def is_float(self) -> bool:
@@ -197,7 +197,7 @@ def _joined(a: Fact, b: Fact) -> Fact:
     shape = a.shape
     if a.rows and b.rows and a.dtype == b.dtype and a.shape != b.shape:
         shape = VARIED
-    elif a.form != b.form or (a.kind == "list" and a.length != b.length):
+    elif a.form != b.form:
         return Fact("mixed")
     lows, highs = [v for v in (a.low, b.low) if v is not None], [v for v in (a.high, b.high) if v is not None]
     item = None if a.item is None or b.item is None else _joined(a.item, b.item)

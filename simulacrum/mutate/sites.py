@@ -102,12 +102,13 @@ class Twin:
                 yield from sorted(found, key=lambda node: self.span(node)[0])
 
     def reads(self, *functions: str) -> Iterator[ast.expr]:
-        """Names and attributes that are read as values, the innermost `a.b` of `a.b.c` left out."""
+        """Names and attributes that are read as values: not the `a.b` of `a.b.c`, nor what only lends its form."""
         for node in self.nodes(ast.expr, *functions):
             if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
                 continue
             parent = self.parent(node)
-            if not isinstance(parent, ast.Attribute) or self.fact(node).kind == "tensor":
+            like = isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func).endswith("_like")
+            if not like and (not isinstance(parent, ast.Attribute) or self.fact(node).kind == "tensor"):
                 yield node
 
     def parent(self, node: ast.AST) -> ast.AST | None:
@@ -127,11 +128,11 @@ class Twin:
         return next((each for each in self.above(node) if isinstance(each, ast.FunctionDef)), None)
 
     def outer(self, edit: Edit) -> tuple[ast.AST, ...]:
-        """The functions of the outermost level of classes that an edit touches; the whole file if it goes beyond them."""
+        """The functions that an edit touches, or the whole file if it goes beyond them."""
         spans = {node: self.span(node) for node in self.functions.values()}
         homes: list[ast.AST] = []
         for piece in edit.pieces:
-            home = next((n for n, (start, end) in spans.items() if start <= piece.start and piece.end <= end), self.tree)
+            home = next((n for n, (a, b) in spans.items() if a <= piece.start and piece.end <= b), self.tree)
             homes += [] if home in homes else [home]
         return (self.tree,) if self.tree in homes else tuple(sorted(homes, key=self.span))
 

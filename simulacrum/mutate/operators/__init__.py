@@ -1,13 +1,32 @@
 """The operators: each finds its places in a parsed twin and says what to write there instead.
 
-Importing this package enters all of them into the registry. Where two of them come to the same text, the earlier counts.
+Importing this package enters all of them into the registry. Where two of them come to the same text, the earlier one
+counts: the particular kinds come before the classic ones.
 """
 
 from __future__ import annotations
 
-# isort: off  (the order of the operators)
-from simulacrum.mutate.operators import entities, order, clock, classic  # noqa: F401
-# isort: on
+import importlib
+
 from simulacrum.mutate.operators.registry import OPERATORS, REWRITES, Operator
 
-__all__ = ["OPERATORS", "REWRITES", "Operator"]
+MODULES = (
+    "axes",
+    "entities",
+    "clock",
+    "order",
+    "restart",
+    "draws",
+    "numbers",
+    "actions",
+    "ends",
+    "selections",
+    "memory",
+    "sums",
+    "classic",
+)
+
+for _module in MODULES:
+    importlib.import_module(f"{__name__}.{_module}")
+
+__all__ = ["MODULES", "OPERATORS", "REWRITES", "Operator"]

@@ -206,13 +206,15 @@ def scalar_branches(twin: Twin) -> Iterator[Edit]:
 def neighbours(twin: Twin) -> Iterator[Edit]:
     """Two neighbours of a list or tuple that are of the same form, the other way round."""
     for node in twin.nodes(ast.expr):
-        if not isinstance(node, (ast.List, ast.Tuple)) or isinstance(node.ctx, ast.Store) or is_shaping(twin, node):
-            if not (isinstance(node, ast.List) and last_name(getattr(twin.parent(node), "func", node)) == "stack"):
-                continue
+        if not isinstance(node, (ast.List, ast.Tuple)) or isinstance(node.ctx, ast.Store):
+            continue
+        joined = last_name(getattr(twin.parent(node), "func", node)) in ("stack", "cat")
+        if is_shaping(twin, node) and not joined:
+            continue
         for a, b in zip(node.elts, node.elts[1:], strict=False):
             alike = twin.fact(a).form == twin.fact(b).form and twin.fact(a).kind not in ("other", "unseen")
             if alike and twin.raw(a) != twin.raw(b) and not isinstance(twin.parent(node), ast.Subscript):
-                yield Edit(node, (twin.put(a, twin.raw(b)), twin.put(b, twin.raw(a))), lift=len(node.elts) > 0)
+                yield Edit(node, (twin.put(a, twin.raw(b)), twin.put(b, twin.raw(a))))
 
 
 @operator("K20", "rule left out", BOTH)

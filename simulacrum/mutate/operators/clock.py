@@ -30,9 +30,9 @@ def limits(twin: Twin) -> Iterator[ast.expr]:
     """The reads of a number that is the time limit, by name or as it stands."""
     for node in twin.nodes(ast.expr):
         fact = twin.fact(node)
-        if isinstance(node, (ast.Name, ast.Constant)) and fact.kind == "int":
-            if fact.low == fact.high == twin.schema.max_episode_steps:
-                yield node
+        named = isinstance(node, (ast.Name, ast.Constant)) and fact.kind == "int"
+        if named and fact.low == fact.high == twin.schema.max_episode_steps:
+            yield node
 
 
 @operator("K06", "clock one ahead", BOTH)

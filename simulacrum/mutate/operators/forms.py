@@ -10,8 +10,8 @@ from simulacrum.mutate.sites import Piece, Twin, last_name
 
 # Numbers in these calls are axes, sizes and types, not values.
 SHAPING = {
-    "reshape", "view", "expand", "unbind", "stack", "cat", "sum", "any", "all", "amax", "amin", "flip", "roll", "permute",
-    "transpose", "unsqueeze", "squeeze", "range", "to", "split", "chunk", "select", "narrow", "repeat", "index_select",
+    "reshape", "view", "expand", "unbind", "stack", "cat", "sum", "any", "all", "amax", "amin", "flip", "roll",
+    "permute", "transpose", "unsqueeze", "squeeze", "range", "to", "split", "chunk", "select", "narrow", "repeat", "index_select",
 }  # fmt: skip
 
 
@@ -164,3 +164,15 @@ def is_shaping(twin: Twin, node: ast.AST) -> bool:
 def numbers(fact_low: float | None, fact_high: float | None) -> float | None:
     """The one value that an expression always had, or None."""
     return fact_low if fact_low is not None and fact_low == fact_high else None
+
+
+def results(twin: Twin, *functions: str) -> Iterator[ast.expr]:
+    """What rules come to: tensors with a row for each environment that are assigned, returned, or put into a state."""
+    for node in twin.nodes(ast.expr, *functions):
+        parent = twin.parent(node)
+        place = isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.List, ast.Tuple, ast.Dict))
+        place = place or (isinstance(parent, ast.ListComp) and parent.elt is node)
+        fact = twin.fact(node)
+        computed = not isinstance(node, (ast.Name, ast.Attribute)) and not is_shaping(twin, node)
+        if place and computed and fact.kind == "tensor" and fact.rows:
+            yield node
