@@ -68,7 +68,8 @@ class Casework:
         if case.against != "reference":  # two batches of one twin: tolerances are between the twins
             fields = {name: replace(field, tolerance=None) for name, field in fields.items()}
         core, forced = env.core, env.core.override
-        core.override = dict(case.forced) or None
+        # One row of values serves all rows of a batch.
+        core.override = {s: [value] if isinstance(value, list) else value for s, value in case.forced.items()} or None
         try:
             for step in range(-1, case.steps):
                 show = step >= 0 or self.shown or case.steps == 0 or any(line.start is None for line in case.lines)

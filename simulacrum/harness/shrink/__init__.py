@@ -7,6 +7,7 @@ actions, a plainer state, parameters at their defaults. What is kept all along i
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 
 from simulacrum.contract.package import EnvPackage
@@ -15,6 +16,7 @@ from simulacrum.harness.diverge import Moment
 from simulacrum.harness.shrink.rows import fewer_rows
 from simulacrum.harness.shrink.source import Recorded, Rollout, Source, case_of
 from simulacrum.harness.shrink.steps import plain_reset, simpler_actions, start_later
+from simulacrum.harness.shrink.strangers import among_strangers
 from simulacrum.harness.shrink.trial import Trial
 from simulacrum.harness.shrink.values import plainer_values
 from simulacrum.harness.small.config import Small, small_package
@@ -95,18 +97,19 @@ def _begin(
     """The first case that shows the failure: its rows, and how to make it from another frame."""
     starts = dict.fromkeys((source.last, max(source.first, min(source.last, 0)), source.first))
     crowds = [[source.row], list(range(source.num_envs))] if source.num_envs > 1 else [[source.row]]
-    for start in starts:
-        for rows in crowds:
-            for form, against in _sides(record):
+    for start, rows, (form, against) in itertools.product(starts, crowds, _sides(record)):
 
-                def case_from(
-                    start: int, rows: list[int] = rows, form: str = form, against: str = against
-                ) -> Case:
-                    return case_of(source, rows, start, form=form, against=against, record=record)
+        def case_from(start: int, rows: list[int] = rows, form: str = form, against: str = against) -> Case:
+            return case_of(source, rows, start, form=form, against=against, record=record)
 
-                with contextlib.suppress(LookupError, ValueError):
-                    if trial.take(case_from(start)):
-                        return rows, case_from
+        with contextlib.suppress(LookupError, ValueError):
+            if trial.take(case_from(start)):
+                return rows, case_from
+    if isinstance(source, Recorded):
+        case = case_of(source, [0], source.last, form=record.configuration.form, against="reference", record=record)
+        for crowded in among_strangers(trial.package, case):
+            if trial.take(crowded):
+                return list(range(crowded.num_envs)), lambda _, crowded=crowded: crowded
     return None
 
 
