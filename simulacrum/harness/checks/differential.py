@@ -7,6 +7,7 @@ state, observation, reward, both flags, info, mask, and the engine's clock and s
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
@@ -20,17 +21,21 @@ from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, seeds_for
 from simulacrum.harness.compare import checksum
 from simulacrum.harness.coverage import Coverage
-from simulacrum.harness.coverage.verdict import verdict
+from simulacrum.harness.drivers.campaign import Campaign
+from simulacrum.harness.drivers.checks import GIVEN, driven
+from simulacrum.harness.drivers.replayed import tapes
+from simulacrum.harness.drivers.verdicts import VERDICTS
 from simulacrum.harness.frames import frame_fields, rows_of, take
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.harness.parts import Parts
 from simulacrum.harness.recording import Recording, explain, parting, record
-from simulacrum.harness.small.checks import small_model
+from simulacrum.harness.small.checks import SingleSteps
 from simulacrum.trace.divergence import Divergence
 
 EPISODES = 3  # per compared row, at least
 UNLIMITED = 250  # steps, for an environment without a time limit
 WATCHED_ROWS = 64  # plans with more compared rows run unwatched
+TAPES = 12  # rows of a plan that are kept to be replayed
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,15 @@ class Run:
     lock: Lockstep
     seeds: list[int]
     params: Mapping[str, Any] | None
+    owners: list[str]  # the name of the driver of each row
+
+    def told_to(self, campaign: Campaign) -> None:
+        """Note what it has reached, and some rows' actions to be replayed, where they mean the same once more."""
+        campaign.reached.add(self.lock, self.owners)
+        if not self.plan.params and self.plan.limit is FROM_SCHEMA:
+            frames = [batched for _, batched in self.lock.frames]
+            rows = self.lock.chosen[:TAPES]
+            campaign.tapes += tapes(self.lock.actions, frames, self.seeds, rows)
 
 
 @dataclass
@@ -98,23 +112,32 @@ class Done:
 
 def run(bench: Bench) -> Outcome:
     """The sub-checks in the catalogue's order; the first divergence ends the check."""
-    parts, coverage = Parts(bench), Coverage(bench.package)
-    parts.run("small_model", lambda: small_model(bench, coverage))
-    parts.run("rollouts", lambda: rollouts(bench, coverage))
-    others = [name for name in SUB_CHECKS_OF["differential"] if name != "coverage"]
-    parts.run("coverage", lambda: verdict(bench, coverage, whole=all(name in parts.results for name in others)))
+    parts, campaign = Parts(bench), Campaign.of(bench)
+    singles = SingleSteps(bench)
+    with campaign.watching():
+        for name in ("small_model", "boundary_states", "boundary_pairs"):
+            parts.run(name, getattr(singles, name))
+    parts.run("rollouts", lambda: rollouts(bench, campaign))
+    with campaign.watching():
+        for name, sub_check in driven(bench).items():
+            parts.run(name, functools.partial(sub_check, bench, campaign))
+    parts.run("native_states", singles.native_states)
+    whole = all(name in parts.results or name in (*VERDICTS, GIVEN) for name in SUB_CHECKS_OF["differential"])
+    for name, judge in VERDICTS.items():
+        parts.run(name, functools.partial(judge, bench, campaign, whole=whole))
     return parts.joined()
 
 
-def rollouts(bench: Bench, coverage: Coverage) -> Outcome:
+def rollouts(bench: Bench, campaign: Campaign) -> Outcome:
     """All plans, smallest batch first."""
     done = Done()
     plans = QUICK if bench.quick else FULL
     for number, plan in enumerate(plans):
         bench.say(f"{plan.num_envs} rows", number, len(plans))
-        with done.timed("eager"), _watched(coverage, plan):
+        with done.timed("eager"), _watched(campaign, plan):
             run, found = _run(bench, plan)
         done.add(run)
+        run.told_to(campaign)
         if found is not None:
             return failed(f"the twins part: {found.difference.path}", found, compared_transitions=done.transitions)
         if plan is CHECKED:
@@ -129,17 +152,12 @@ def rollouts(bench: Bench, coverage: Coverage) -> Outcome:
                 found = _beside_native(bench, run)
             if found is not None:
                 return failed(f"the twins part: {found.difference.path}", found, compared_transitions=done.transitions)
-    return _judged(bench, coverage, done)
+    return _judged(bench, campaign.coverage, done)
 
 
-@contextlib.contextmanager
-def _watched(coverage: Coverage, plan: Plan) -> Generator[None, None, None]:
+def _watched(campaign: Campaign, plan: Plan) -> contextlib.AbstractContextManager[None]:
     """Watch both twins in the small plans, while there is something to learn; the large ones run them as they are."""
-    if plan.compared > WATCHED_ROWS or not coverage.missing:
-        yield
-        return
-    with coverage.watching():
-        yield
+    return contextlib.nullcontext() if plan.compared > WATCHED_ROWS else campaign.watching()
 
 
 def _run(bench: Bench, plan: Plan) -> tuple[Run, Divergence | None]:
@@ -161,7 +179,8 @@ def _run(bench: Bench, plan: Plan) -> tuple[Run, Divergence | None]:
     least = CHECKED_STEPS if plan is CHECKED else 0
     seeds = seeds_for(plan.num_envs, seed)
     found = lock.run(driver, seeds, episodes=EPISODES, most=max(most, least), least=least)
-    return Run(plan, lock, seeds, params), found
+    owners = [driver.drivers[owner].name for owner in driver.owner]
+    return Run(plan, lock, seeds, params, owners), found
 
 
 def _beside_native(bench: Bench, run: Run) -> Divergence | None:

@@ -19,46 +19,52 @@ from simulacrum.trace.values import spell_group
 from simulacrum.twin.state import dump_state
 
 if TYPE_CHECKING:
-    from simulacrum.harness.small.walk import Walk
+    from simulacrum.harness.small.comparison import Comparison
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A portion of a table in which something differs; transitions: those compared before it, or with it."""
+    """A portion of a table in which something differs.
+
+    form, mode: what the batched side ran as. notes: for the record's hints.
+    """
 
     table: Table
     reference: Frame
     batched: Frame
     found: list[FieldDifference]
-    transitions: int
+    form: str = "eager"
+    mode: str = "disabled"
+    notes: tuple[str, ...] = ()
+    forced: bool = True  # whether the draws were chosen, and not drawn
 
 
-def failure(walk: Walk, where: Failed) -> Divergence:
+def failure(comparison: Comparison, where: Failed) -> Divergence:
     """The record of the first differing row, written to the failures folder."""
-    schema, table = walk.package.schema, where.table
+    schema, bench = comparison.schema, comparison.bench
     row = int(min(difference.rows[0] for difference in where.found))
     here = [one for one in where.found if row in one.rows or one.reason != BITS]
-    shown = [shown_difference(one, row, where.reference, where.batched, walk.fields) for one in here]
-    it, at_reset = table[row], table[row].source < 0
-    p, t, state = walk.nodes.places[it.end if at_reset else it.source]
-    action = None if at_reset else spell_group(schema.action, row_action(schema, walk.actions, it.action))
-    counts = Counts(len({int(r) for one in where.found for r in one.rows}), len(where.reference["t"]),
-                    len(where.found), where.transitions)  # fmt: skip
+    shown = [shown_difference(one, row, where.reference, where.batched, comparison.fields) for one in here]
+    it, at_reset, size = where.table[row], where.table[row].source < 0, len(where.reference["t"])
+    p, t, state = comparison.nodes.places[it.end if at_reset else it.source]
+    chosen = forced_values(comparison.fast.core, comparison.chosen.all[it.chosen], row) if where.forced else {}
     record = Divergence(
-        check=walk.bench.check, env_id=schema.id,
+        check=bench.check, env_id=schema.id,
         configuration=Configuration(
-            "eager", walk.bench.device, len(where.reference["t"]), "disabled", walk.scalar.params[p]._asdict(),
-            walk.limit, torch.get_num_threads(), walk.small,
+            where.form, bench.device, size, where.mode, comparison.scalar.params[p]._asdict(), comparison.limit,
+            torch.get_num_threads(), comparison.small,
         ),
         seed=row, row=row, episode=0, t=0 if at_reset else t, step=-1 if at_reset else 0,
         difference=shown[0], others=tuple(shown[1:]),
-        previous_state=None if at_reset else spell_group(schema.state, dump_state(schema, state)), action=action,
-        forced=forced_values(walk.fast.core, walk.chosen.all[it.chosen], row),
-        rule=rule_of(walk.package, shown[0], at_reset=at_reset), counts=counts,
-        hints=tuple(one.reason for one in here if one.reason != BITS),
+        previous_state=None if at_reset else spell_group(schema.state, dump_state(schema, state)),
+        action=None if at_reset else spell_group(schema.action, row_action(schema, comparison.actions, it.action)),
+        forced=chosen,
+        rule=rule_of(comparison.package, shown[0], at_reset=at_reset),
+        counts=Counts(len({int(r) for one in where.found for r in one.rows}), size, len(where.found),
+                      comparison.compared),
+        hints=(*(one.reason for one in here if one.reason != BITS), *where.notes),
     )  # fmt: skip
-    told_env = walk.bench.told_env
-    return write_failure(record, None, None, walk.bench.failures, schema=schema, env=told_env).divergence
+    return write_failure(record, None, None, bench.failures, schema=schema, env=bench.told_env).divergence
 
 
 def forced_values(core: ForcedCore, taken: Taken, row: int) -> dict[str, Any]:

@@ -1,0 +1,146 @@
+"""Single steps from states at the ends of things, for a package as it is: no driver has to get there first.
+
+Visited states have one field (or two) pushed to its ends, one inside them, or to both sides of a number that the rules
+know; the clock is pushed to both sides of the time limit, parameters to their ends. What the reference's invariants do
+not accept is no state of the environment, and is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from simulacrum.contract.schema import Schema
+from simulacrum.harness.bench import Bench
+from simulacrum.harness.small.choices import spread
+from simulacrum.harness.small.comparison import Comparison
+from simulacrum.harness.small.pushes import Values, beside, clock_values, pushed, thresholds_of, visited
+from simulacrum.twin.state import load_state
+
+BASES = 12  # visited states that are pushed about
+SEQUENCES = 6  # of draws, from one state with one action
+BESIDE = 2_000  # states in which two integers were put beside two others
+STARTS = 64  # sequences of draws at a reset, for each set of parameters
+
+Place = tuple[int, int, Any]  # number of the parameters, t, JSON state
+
+
+class Boundary(Comparison):
+    """The steps from pushed states; `singles` or `pairs`, then look at `found`, `problem` and `evidence`."""
+
+    def __init__(self, bench: Bench, most: int) -> None:
+        package = bench.package
+        super().__init__(
+            bench, package, params=param_sets(package.schema), thresholds=thresholds_of(package), most_actions=16
+        )
+        self.most = most  # transitions
+        self.counts: Counter[str] = Counter()
+        self.bases = visited(bench, BASES)
+        self.values = Values(package, [state for _, state in self.bases])
+
+    def evidence(self) -> dict[str, Any]:
+        """What was tried, for the report."""
+        return {"transitions": self.compared, "states": len(self.sources), "params": len(self.scalar.params),
+                **{name: self.counts[name] for name in ("broke_invariants", "outside_the_schema", "reference_refused")}}
+
+    def singles(self) -> None:
+        """One field, or the clock, or the parameters."""
+        self._starts()
+        one = [[push] for push in self.values.pushes()]
+        clock = clock_values(self.limit)
+        self._run(itertools.chain(
+            ((0, t, state) for t, state in self.bases),
+            ((0, t, state) for t in clock for _, state in self.bases),
+            _shuffled((p, t, state) for p in range(1, len(self.scalar.params)) for t, state in self.bases),
+            _shuffled((0, t, pushed(state, push)) for push in one for t, state in self.bases),
+            _shuffled((p, t, pushed(state, push)) for p in range(1, len(self.scalar.params)) for push in one
+                      for t, state in self.bases[:2]),
+        ))  # fmt: skip
+
+    def pairs(self) -> None:
+        """Two fields together, or a field and the clock."""
+        pushes = list(self.values.pushes(ends=True))
+        clock = clock_values(self.limit)
+        two = [[a, b] for a, b in itertools.combinations(pushes, 2) if a.element != b.element]
+        generator = random.Random(self.bench.seed)
+        generator.shuffle(two)
+        self._run(_alternating(
+            ((0, t, pushed(state, pair)) for pair in two for t, state in generator.sample(self.bases, 1)),
+            ((0, t, pushed(state, [push])) for t in clock for push in pushes for _, state in self.bases[:3]),
+            ((0, t, pushed(state, beside(self.schema, state, generator) or []))
+             for t, state in generator.choices(self.bases, k=BESIDE)),
+        ))  # fmt: skip
+
+    def _starts(self) -> None:
+        for p in range(len(self.scalar.params)):
+            for taken, state in spread(
+                self.scalar.layout, "reset", self.options, lambda draw, p=p: self.scalar.reset(draw, p), STARTS
+            ):
+                self.start(taken, state, p)
+        self.compare()
+
+    def _run(self, places: Iterable[Place]) -> None:
+        tried: set[int] = set()
+        for p, t, state in places:
+            if self.compared + len(self.table) >= self.most or not self.sound:
+                break
+            place = self._accepted(p, t, state)
+            if place is None or place in tried:
+                continue
+            tried.add(place)
+            self.sources.append(place)
+            self._from(place)
+            self.compare(whole=False)
+        self.compare()
+
+    def _accepted(self, p: int, t: int, state: Mapping[str, Any]) -> int | None:
+        """The place, where the invariants accept it and all that it shows is allowed."""
+        try:
+            loaded = load_state(self.schema, state)
+            if not self.scalar.holds(loaded, t, p):
+                self.counts["broke_invariants"] += 1
+                return None
+            place = self.nodes.number(loaded, t, p)
+        except Exception:  # a state that never was may lead the reference anywhere
+            self.counts["outside_the_schema"] += 1
+            return None
+        return place
+
+    def _from(self, place: int) -> None:
+        for action in range(len(self.given)):
+            asked = spread(self.scalar.layout, "step", self.options, self.ask(place, action), SEQUENCES)
+            try:
+                for taken, outcome in asked:
+                    self.step(place, action, taken, outcome)
+            except Exception:
+                self.counts["reference_refused"] += 1
+
+
+def param_sets(schema: Schema) -> list[dict[str, Any]]:
+    """The defaults, each parameter at each of its ends, and all of them at their lowest and highest."""
+    ends: dict[str, tuple[Any, Any]] = {}
+    for name, param in schema.params.items():
+        low, high = param.field.low, param.field.high
+        if param.field.is_bool:
+            low, high = False, True
+        if low is not None and high is not None:
+            ends[name] = (low, high)
+    sets: list[dict[str, Any]] = [{}]
+    sets += [{name: end} for name, both in ends.items() for end in both]
+    sets += [{name: both[side] for name, both in ends.items()} for side in (0, 1)]
+    return [one for number, one in enumerate(sets) if one not in sets[:number]]
+
+
+def _shuffled(places: Iterable[Place]) -> Iterator[Place]:
+    """In an order that is the same each time, so that what a budget leaves out is spread over all kinds."""
+    made: Sequence[Place] = list(places)
+    yield from random.Random(20_240).sample(made, len(made))
+
+
+def _alternating(*sources: Iterable[Place]) -> Iterator[Place]:
+    """One of each in turn, for as long as there are any."""
+    for together in itertools.zip_longest(*sources):
+        yield from (one for one in together if one is not None)

@@ -1,0 +1,128 @@
+"""Transitions gathered from the reference, and the batched twin held against them portion by portion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from simulacrum.contract.package import EnvPackage
+from simulacrum.harness.bench import Bench
+from simulacrum.harness.compare import differences
+from simulacrum.harness.frames import Frame, frame_fields, row_actions
+from simulacrum.harness.small.actions import legal_actions
+from simulacrum.harness.small.choices import ChoosingDraw, Taken
+from simulacrum.harness.small.nodes import Nodes, Scalar
+from simulacrum.harness.small.options import Options
+from simulacrum.harness.small.record import Failed, failure
+from simulacrum.harness.small.table import CHUNK, Chosen, Fast, Row, Table, chunks, told
+from simulacrum.trace.divergence import Divergence
+
+
+class Comparison:
+    """One package's places and the transitions between them, on both sides.
+
+    Args:
+        bench: the run it belongs to.
+        package: the package as it is, or made small.
+        small: the content of small.json that `package` was made with, None for the package as it is.
+        params: the sets of parameters that places may have; the first is the defaults.
+        thresholds: numbers that uniform draws may be held against.
+        most_actions: how many actions are tried from a place.
+    """
+
+    def __init__(
+        self, bench: Bench, package: EnvPackage, *, small: Mapping[str, Any] | None = None,
+        params: Sequence[Mapping[str, Any]] = ({},), thresholds: Iterable[float] = (), most_actions: int = 64,
+    ) -> None:  # fmt: skip
+        self.bench, self.package, self.small, self.schema = bench, package, small, package.schema
+        self.scalar = Scalar(package, params)
+        self.limit = self.schema.max_episode_steps
+        self.nodes, self.chosen, self.options = Nodes(self.scalar), Chosen(), Options(thresholds)
+        self.fast = Fast(package, self.limit, self.nodes, self.chosen, bench.device)
+        self.actions = legal_actions(self.schema, most_actions)
+        self.given = row_actions(self.schema, self.actions)
+        self.fields = frame_fields(self.schema)
+        self.sources: list[int] = []  # the places that were stepped from
+        self.table: Table = []  # told by the reference, not compared yet
+        self.compared = 0  # transitions and starts
+        self.found: Divergence | None = None  # the record of the first difference
+        self.problem: str | None = None  # what is wrong otherwise
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was found yet."""
+        return self.found is None and self.problem is None
+
+    def start(self, taken: Taken, state: Any, p: int = 0) -> int:
+        """Add a start that the reference told; its place."""
+        place = self.nodes.number(state, 0, p)
+        self.table.append(Row(-1, -1, self.chosen.number(taken), place))
+        return place
+
+    def step(self, source: int, action: int, taken: Taken, outcome: tuple[Any, float, bool, bool]) -> Row:
+        """Add a transition that the reference told."""
+        after, reward, terminated, cut = outcome
+        p, t, _ = self.nodes.places[source]
+        truncated = cut or (self.limit is not None and t + 1 >= self.limit)
+        end = self.nodes.number(after, t + 1, p)
+        row = Row(source, action, self.chosen.number(taken), end, reward, terminated, truncated)
+        self.table.append(row)
+        return row
+
+    def ask(self, source: int, action: int) -> Any:
+        """The call that steps the reference from a place, as `every` and `spread` take it."""
+        (p, t, state), given, scalar = self.nodes.places[source], self.given[action], self.scalar
+
+        def call(draw: ChoosingDraw) -> Any:
+            return scalar.step(state, t, given, draw, p)
+
+        return call
+
+    def compare(self, *, whole: bool = True) -> None:
+        """Hold the batched twin against what was gathered; without `whole` only once there is a portion's worth."""
+        if not self.sound or not self.table or (len(self.table) < CHUNK and not whole):
+            return
+        table, self.table = self.table, []
+        for rows in chunks(table):
+            self.bench.say(f"{self.compared:,} single steps")
+            reference = told(self.schema, rows, self.nodes)
+            batched = self._stepped(rows)
+            if batched is None:
+                return
+            self.compared += len(rows)
+            found = differences(reference, batched, self.fields, used=self.bench.used)
+            if found:
+                self.found = failure(self, Failed(rows, reference, batched, found))
+                return
+            self.agreed(reference, batched)
+
+    def agreed(self, reference: Frame, batched: Frame) -> None:
+        """Called with each portion that agrees."""
+
+    def _stepped(self, rows: Table) -> Frame | None:
+        """The batched twin's frame; None, with `problem` said, where it raises for a row that the reference takes."""
+        try:
+            return self._step(rows)
+        except Exception as error:
+            while len(rows) > 1:  # down to one row that raises
+                half = rows[: len(rows) // 2]
+                rows = half if self._raises(half) else rows[len(rows) // 2 :]
+            if not self._raises(rows):
+                raise  # only the whole portion does
+            p, t, state = self.nodes.places[max(rows[0].source, rows[0].end if rows[0].source < 0 else -1)]
+            self.problem = (
+                f"the batched twin raises where the reference does not: {type(error).__name__}: {error}\n"
+                f"  state {state}, t {t}, action {None if rows[0].action < 0 else self.given[rows[0].action]}, "
+                f"params {self.scalar.params[p]._asdict()}, draws {self.chosen.all[rows[0].chosen]}"
+            )
+            return None
+
+    def _raises(self, rows: Table) -> bool:
+        try:
+            self._step(rows)
+        except Exception:
+            return True
+        return False
+
+    def _step(self, rows: Table) -> Frame:
+        return self.fast.starts(rows) if rows[0].source < 0 else self.fast.steps(rows, self.actions)
