@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 # Importing a file of rules enters them, in this order.
-from simulacrum.conformance.rules import spaces, calls, autoreset  # noqa: F401, I001  # isort: skip
+from simulacrum.conformance.rules import spaces, calls, autoreset, finals, seeding, aliasing, rows, infos, wrappers, lifecycle  # noqa: F401, I001  # isort: skip
 from simulacrum.conformance.rule import RULES
 from simulacrum.errors import UsageError
 

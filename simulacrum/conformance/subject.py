@@ -18,6 +18,7 @@ from simulacrum.conformance.tape import Tape, declared_mode, play
 PATIENCE = 4.0  # seconds spent at most on looking for ends
 SHORT = 5  # the time limit that is asked for where no episode ends by itself
 ENOUGH = 3  # ends a row that are looked for
+FAR = 120  # steps after which two ends are enough
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,12 @@ class Subject:
         began = time.monotonic()
 
         def enough(tape: Tape) -> bool:
-            return len(tape.ends()) >= ENOUGH * self.num_envs or time.monotonic() - began > PATIENCE
+            ends = len(tape.ends())
+            return (
+                ends >= ENOUGH * self.num_envs
+                or (ends >= 2 and len(tape.steps) >= FAR)
+                or time.monotonic() - began > PATIENCE
+            )
 
         with self.env(**extra) as env:
             tape = play(env, self.actions, steps, seed=self.seed, stop=enough)

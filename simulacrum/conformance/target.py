@@ -60,7 +60,7 @@ def _of_id(target: str, num_envs: int, kwargs: dict[str, Any], mode: str | None,
         return gymnasium.make_vec(target, num_envs=count, vectorization_mode=mode, **more)
 
     def single(**more: Any) -> Any:
-        own = {name: value for name, value in kwargs.items() if name != "vector_kwargs"}
+        own = {name: value for name, value in kwargs.items() if name not in ("vector_kwargs", "autoreset_mode")}
         return gymnasium.make(target, **{**own, **more})
 
     return Subject(make, num_envs=num_envs, kwargs=kwargs, single=single, env_id=target, steps=steps)

@@ -89,7 +89,7 @@ def _another(space: Any, action: Any) -> Any:
 
 @rule(
     "same_step.final_obs",
-    "in SAME_STEP info['final_obs'] holds the last observation of exactly the rows marked in info['_final_obs']",
+    "in SAME_STEP info['final_obs'] holds the last observation of each row that ended, and no mask marks another row",
     f"{MODES_PAGE}, same-step; VectorEnv, final_obs",
     "error",
 )
@@ -98,6 +98,7 @@ def same_final_obs(subject: Subject) -> str:
     with subject.env(mode=SAME, **subject.course.extra) as env:
         single = env.single_observation_space
     for number, step in enumerate(tape.steps):
+        _demand_key(step, number, "final_obs")
         _demand_mask(step, number, "final_obs")
         for row in np.flatnonzero(step.ended):
             one, where = final_row(step, int(row)), {"row": int(row), "step": number}
@@ -108,6 +109,19 @@ def same_final_obs(subject: Subject) -> str:
                 raise Broken(wrong.what, field=wrong.field, found=wrong.found, expected=wrong.expected, **where)
             judged += 1
     return f"{judged} ends"
+
+
+@rule(
+    "same_step.final_obs_mask",
+    "in SAME_STEP info['_final_obs'] marks the rows that ended",
+    f"{MODES_PAGE}, same-step; VectorEnv, infos",
+    "warning",
+)
+def same_final_obs_mask(subject: Subject) -> str:
+    tape = subject.tape_with_ends(SAME)
+    for number, step in enumerate(tape.steps):
+        _demand_key(step, number, "_final_obs")
+    return f"{len(tape.ends())} ends"
 
 
 def _as_arrays(value: Any) -> Any:
@@ -122,15 +136,18 @@ def final_row(step: Step, row: int) -> Any:
     return row_of(step.info["final_obs"], row)
 
 
+def _demand_key(step: Step, number: int, key: str) -> None:
+    """`Broken` where an episode ended and the info has no such key."""
+    if step.ended.any() and key not in step.info:
+        row = int(np.flatnonzero(step.ended)[0])
+        raise Broken("missing at the end of an episode", row=row, step=number, field=f"info.{key}",
+                     found=", ".join(sorted(map(str, step.info))) or "no info")  # fmt: skip
+
+
 def _demand_mask(step: Step, number: int, key: str) -> None:
-    """`Broken` unless `info[key]` is marked for exactly the rows that ended; it may be absent where none did."""
-    if not step.ended.any() and f"_{key}" not in step.info:
+    """`Broken` where `info[_key]` is there and does not mark exactly the rows that ended."""
+    if f"_{key}" not in step.info:
         return
-    for name in (key, f"_{key}"):
-        if name not in step.info:
-            row = int(np.flatnonzero(step.ended)[0])
-            raise Broken("missing at the end of an episode", row=row, step=number, field=f"info.{name}",
-                         found=", ".join(sorted(map(str, step.info))) or "no info")  # fmt: skip
     mask = on_host(step.info[f"_{key}"])
     if mask.shape != step.ended.shape or mask.dtype != np.bool_:
         raise Broken("no mask of the rows", step=number, field=f"info._{key}", found=f"{mask.dtype} {mask.shape}",
@@ -151,6 +168,8 @@ def _demand_mask(step: Step, number: int, key: str) -> None:
 def same_final_info(subject: Subject) -> str:
     tape = subject.tape_with_ends(SAME)
     for number, step in enumerate(tape.steps):
+        _demand_key(step, number, "final_info")
+        _demand_key(step, number, "_final_info")
         _demand_mask(step, number, "final_info")
         final = step.info.get("final_info", {})
         if not isinstance(final, dict):

@@ -1,0 +1,228 @@
+"""Rules about seeds: the same one gives the same run, another one another run, and none goes on."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from simulacrum.conformance.rule import Broken, NotJudged, demand_same, rule
+from simulacrum.conformance.subject import Subject
+from simulacrum.conformance.tape import Tape, play
+from simulacrum.conformance.values import clone, difference, leaves, row_of
+
+RESET = "VectorEnv.reset, seed"
+TIMES = ("time", "elapsed_time", "fps")  # names of infos that are about the clock on the wall
+
+
+def demand_same_tape(found: Tape, expected: Tape, message: str, row: int | None = None) -> None:
+    """`Broken` at the first step, row and field in which two tapes part. With a row: of that row alone (0 of `found`)."""
+    chosen = (lambda tree: tree) if row is None else (lambda tree: row_of(tree, row))
+    mine = (lambda tree: tree) if row is None else (lambda tree: row_of(tree, 0))
+    demand_same(difference(mine(found.observation), chosen(expected.observation), "observation"),
+                f"{message}, from the first observation on", row=row)  # fmt: skip
+    for number, (step, other) in enumerate(zip(found.steps, expected.steps, strict=False)):
+        parted = difference(mine(step.returned()), chosen(other.returned()))
+        demand_same(parted, message, row=row, step=number)
+
+
+@rule("seeding.same_seed", "two environments with one seed and the same actions give the same bits", RESET, "error")
+def same_seed(subject: Subject) -> str:
+    tape = subject.tape()
+    with subject.env(**subject.course.extra) as env:
+        again = play(env, subject.actions, len(tape.steps), seed=subject.seed)
+    demand_same_tape(again, tape, "a second environment with the same seed differs")
+    return f"{len(tape.steps)} steps, {len(tape.ends())} ends"
+
+
+@rule("seeding.same_infos", "two environments with one seed and the same actions give the same infos", RESET, "warning")
+def same_infos(subject: Subject) -> str:
+    tape = subject.tape()
+    with subject.env(**subject.course.extra) as env:
+        again = play(env, subject.actions, len(tape.steps), seed=subject.seed)
+    count = 0
+    demand_same(difference(_timeless(again.info), _timeless(tape.info), "info"), "infos of reset differ")
+    for number, (step, other) in enumerate(zip(again.steps, tape.steps, strict=True)):
+        demand_same(difference(_timeless(step.info), _timeless(other.info), "info"), "infos differ", step=number)
+        count += len(list(leaves(step.info)))
+    if not count:
+        raise NotJudged("it gives no infos")
+    return f"{count} values"
+
+
+def _timeless(info: Any) -> Any:
+    """An info without wall times: those named so, and the "t" of episode statistics."""
+    if not isinstance(info, dict):
+        return info
+    times = (*TIMES, "t") if {"r", "l"} <= info.keys() else TIMES
+    return {key: _timeless(value) for key, value in info.items() if str(key).lstrip("_") not in times}
+
+
+@rule(
+    "seeding.reseeded",
+    "reset(seed=s) in the middle of everything leads to the same run as in a new environment",
+    f"{RESET}; Env.reset",
+    "error",
+)
+def reseeded(subject: Subject) -> str:
+    tape = subject.tape()
+    with subject.env(**subject.course.extra) as env:
+        play(env, subject.actions, min(13, len(tape.steps)), seed=subject.seed + 1000)
+        again = play(env, subject.actions, len(tape.steps), seed=subject.seed)
+    demand_same_tape(again, tape, "something survived reset(seed=...)")
+    return f"{len(tape.steps)} steps"
+
+
+def is_random(subject: Subject) -> bool:
+    """Whether first observations depend on the seed. `NotJudged` where nothing at all does."""
+    base = subject.tape()
+    with subject.env(**subject.course.extra) as env:
+        others = [play(env, subject.actions, 0, seed=subject.seed + 100 * k).observation for k in range(1, 6)]
+    if any(difference(one, base.observation) is not None for one in others):
+        return True
+    for k in (1, 2):
+        tape = subject.tape(seed=subject.seed + 100 * k)
+        if any(difference(a.returned(), b.returned()) for a, b in zip(tape.steps, base.steps, strict=False)):
+            return False
+    raise NotJudged("nothing in it depends on the seed, as far as six seeds show")
+
+
+@rule("seeding.seed_matters", "a new environment reset with another seed gives another run", RESET, "error")
+def seed_matters(subject: Subject) -> str:
+    early, runs = is_random(subject), list[Any]()
+    for k in range(6):
+        with subject.env(**subject.course.extra) as env:
+            steps = 0 if early else subject.course.steps
+            tape = play(env, subject.actions, steps, seed=subject.seed + 100 * k)
+        runs.append([_run_of(tape, row) for row in range(tape.num_envs)])
+    if all(difference(run, runs[0]) is None for run in runs[1:]):
+        raise Broken("six new environments, each reset with another seed, all give the same run", field="observation")
+    return "in the first observation" if early else "later than the first observation"
+
+
+@rule(
+    "seeding.rows_differ",
+    "rows of one seeded batch are random on their own, and not copies of each other",
+    f"{RESET}; SyncVectorEnv.reset",
+    "error",
+)
+def rows_differ(subject: Subject) -> str:
+    early = is_random(subject)
+    actions = subject.actions
+    with subject.env(16, **subject.course.extra) as env:
+        tape = play(env, actions, 0 if early else subject.course.steps, seed=subject.seed, rows=[0] * 16)
+    runs = [_run_of(tape, row) for row in range(16)]
+    if all(difference(run, runs[0]) is None for run in runs[1:]):
+        raise Broken("16 rows with the same actions are all alike", row=1, field="observation")
+    return "16 rows with the same actions"
+
+
+@rule("seeding.unseeded_rows_differ", "rows of a batch that nobody seeded differ", RESET, "error")
+def unseeded_rows_differ(subject: Subject) -> str:
+    early = is_random(subject)
+    with subject.env(16, **subject.course.extra) as env:
+        tape = play(env, subject.actions, 0 if early else subject.course.steps, seed=None, rows=[0] * 16)
+    runs = [_run_of(tape, row) for row in range(16)]
+    if all(difference(run, runs[0]) is None for run in runs[1:]):
+        raise Broken("16 rows with the same actions are all alike", row=1, field="observation")
+    return "16 rows with the same actions"
+
+
+@rule("seeding.unseeded_differ", "two environments that nobody seeded differ", f"{RESET}; Env.np_random", "warning")
+def unseeded_differ(subject: Subject) -> str:
+    early, runs = is_random(subject), list[Any]()
+    for _ in range(3):
+        with subject.env(8, **subject.course.extra) as env:
+            tape = play(env, subject.actions, 0 if early else subject.course.steps, seed=None)
+        runs.append([_run_of(tape, row) for row in range(8)])
+    if all(difference(run, runs[0]) is None for run in runs[1:]):
+        raise Broken("three new environments give the same run", field="observation")
+    return "3 environments of 8 rows"
+
+
+def _run_of(tape: Tape, row: int) -> list[Any]:
+    return [row_of(tape.observation, row), *(step.row(row) for step in tape.steps)]
+
+
+@rule("seeding.none_goes_on", "reset() after reset(seed=s) goes on with the generators: new episodes, the same ones "
+      "each time", f"{RESET}; Env.reset", "error")  # fmt: skip
+def none_goes_on(subject: Subject) -> str:
+    if not is_random(subject):
+        raise NotJudged("first observations do not depend on the seed")
+    runs: list[list[Any]] = []
+    for _ in range(2):
+        with subject.env(8, **subject.course.extra) as env:
+            first = clone(env.reset(seed=subject.seed)[0])
+            runs.append([first, *(clone(env.reset()[0]) for _ in range(5))])
+    if all(difference(one, runs[0][0]) is None for one in runs[0][1:]):
+        raise Broken("reset() gave the first episode again, five times", row=0, field="observation")
+    demand_same(difference(runs[1], runs[0], "observation of resets"), "the same resets give other episodes")
+    return "5 resets without a seed, twice"
+
+
+@rule(
+    "seeding.episodes_differ",
+    "the episodes that autoreset begins in a row do not repeat one start for ever",
+    "Vector Autoreset Mode; Env.reset",
+    "error",
+)
+def episodes_differ(subject: Subject) -> str:
+    tape = subject.tape_with_ends()
+    if not is_random(subject):
+        raise NotJudged("first observations do not depend on the seed")
+    starts = [tape.first_observations(row) for row in range(tape.num_envs)]
+    again = [(row, first) for row, first in enumerate(starts) if len(first) > 1]
+    if sum(len(first) - 1 for _, first in again) < 3:
+        raise NotJudged("fewer than three episodes were begun by autoreset")
+    if all(difference(one, first[0]) is None for _, first in again for one in first[1:]):
+        raise Broken("each row begins each episode alike", row=again[0][0], field="observation")
+    return f"{sum(map(len, starts))} starts"
+
+
+@rule(
+    "seeding.seed_list",
+    "reset takes a list of one seed a row, and reset(seed=s) is reset(seed=[s, s + 1, ...])",
+    "SyncVectorEnv.reset, seed",
+    "warning",
+)
+def seed_list(subject: Subject) -> str:
+    tape = subject.tape()
+    seeds = [subject.seed + row for row in range(tape.num_envs)]
+    with subject.env(**subject.course.extra) as env:
+        again = play(env, subject.actions, len(tape.steps), seed=seeds)
+    demand_same_tape(again, tape, f"seed={seeds} is not seed={subject.seed}")
+    return f"{len(seeds)} seeds"
+
+
+@rule(
+    "seeding.row_seed",
+    "row i of a batch seeded with s is the only row of a batch seeded with s + i",
+    "SyncVectorEnv.reset, seed",
+    "warning",
+)
+def row_seed(subject: Subject) -> str:
+    tape = subject.tape()
+    is_random(subject)
+    for row in range(tape.num_envs):
+        with subject.env(1, **subject.course.extra) as env:
+            alone = play(env, subject.actions, len(tape.steps), seed=subject.seed + row, rows=[row])
+        demand_same_tape(alone, tape, f"row {row} is not what seed {subject.seed + row} gives alone", row)
+    return f"{tape.num_envs} rows"
+
+
+@rule(
+    "seeding.global_generators",
+    "a seeded run leaves the global generators of Python and NumPy alone",
+    "Env.np_random; Seeding",
+    "warning",
+)
+def global_generators(subject: Subject) -> str:
+    with subject.env(**subject.course.extra) as env:
+        before: Any = (random.getstate(), np.random.get_state()[1].tobytes(), np.random.get_state()[2])  # noqa: NPY002
+        play(env, subject.actions, min(20, subject.course.steps), seed=subject.seed)
+        after: Any = (random.getstate(), np.random.get_state()[1].tobytes(), np.random.get_state()[2])  # noqa: NPY002
+    for name, a, b in (("random", before[0], after[0]), ("numpy.random", before[1:], after[1:])):
+        if a != b:
+            raise Broken("its state moved", field=name)
+    return "20 steps"
