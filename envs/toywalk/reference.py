@@ -40,7 +40,7 @@ class ToyWalk(ReferenceEnv):
         if position < LEFT_END:
             return LEFT_END
         if position > GOAL:
-            return GOAL  # never: an episode ends at the goal, so that no step begins there
+            return GOAL
         return position
 
     def observe(self, state: Any, ctx: Context) -> tuple[Float32, Float32]:

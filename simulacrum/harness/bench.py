@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -18,6 +20,9 @@ from simulacrum.engine.boundary import core_of
 from simulacrum.engine.vector import FROM_SCHEMA, SimulacrumVectorEnv
 from simulacrum.harness.compare import Used
 from simulacrum.trace.divergence import Divergence
+
+if TYPE_CHECKING:
+    from simulacrum.harness.coverage import Coverage
 
 # Called as progress(check, what is being done, done, total). `total` 0 means: not known.
 Progress = Callable[[str, str, int, int], None]
@@ -78,6 +83,8 @@ class Bench:
     build_seconds: what building the native form took.
     checksums: rollout name -> checksum, so that one check can hold another to what it saw.
     asked: "check.sub_check" names that the run is restricted to; empty for all of each check.
+    coverage: notes which code of the package the runs of `differential` exercise (`watching`).
+    policy: acts for one row, given (observation, state, t) as probes are; drives a sub-check of its own.
     moments: id of the last divergence -> the `Moment` in which it was met, for who makes it small.
     shrink: whether a failure is made small; a run that only counts failures has no use for it.
     keep_going: run a check's later sub-checks after one has failed too.
@@ -98,9 +105,15 @@ class Bench:
     arrival: Callable[[], None] | None = None
     build_seconds: float | None = None
     asked: frozenset[str] = frozenset()
+    coverage: Coverage | None = None
+    policy: Callable[[Any, Any, int], Any] | None = None
     moments: dict[str, Any] = field(default_factory=dict[str, Any])
     shrink: bool = True
     keep_going: bool = False
+
+    def watching(self, package: EnvPackage | None = None) -> AbstractContextManager[None]:
+        """Count what runs meanwhile as exercised: of the package, or of one with other constants and the same code."""
+        return contextlib.nullcontext() if self.coverage is None else self.coverage.watching(package)
 
     def wants(self, sub_check: str) -> bool:
         """Whether the run asked for this sub-check of the running check: it did unless it named others of it."""

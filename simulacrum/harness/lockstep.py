@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 
 from simulacrum.engine.boundary import EngineState
 from simulacrum.engine.runner import ReferenceRunner
@@ -88,16 +89,22 @@ class Lockstep:
     ) -> Divergence | None:
         """Reset, then step until every chosen row has finished `episodes` episodes, or `most` steps are done.
 
-        At least `least` steps are done in any case.
+        At least `least` steps are done in any case. In DISABLED mode, rows that have ended are reset before each step.
         """
         found = self.reset(seeds)
         step = 0
         while found is None and step < most and (step < least or int(self.episodes.min()) < episodes):
-            found = self.step(driver.actions(self.last, step))
+            found = self._reset_ended() or self.step(driver.actions(self.last, step))
             step += 1
         for runner in self.reference.runners:
             self._meet_slots(runner)
         return found
+
+    def _reset_ended(self) -> Divergence | None:
+        if self.env.autoreset_mode != AutoresetMode.DISABLED:
+            return None
+        ended: Array = np.logical_or(self.last["terminated"], self.last["truncated"])
+        return self.restart(ended) if ended.any() else None
 
     @property
     def last(self) -> Frame:

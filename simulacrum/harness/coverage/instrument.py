@@ -22,6 +22,7 @@ from simulacrum.harness.coverage.points import RAN, Block, Map, lines_of
 
 # The names under which the instrumented code finds what records it (`seen.Seen`).
 HITS, TRUTH, OPERANDS, BITS, DRAWN = "__hits__", "__truth__", "__operands__", "__bits__", "__drawn__"
+STEPPED, GIVEN = "__stepped__", "__given__"
 
 _PLAIN = (
     ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List, ast.Compare, ast.UnaryOp,
@@ -29,6 +30,7 @@ _PLAIN = (
     ast.unaryop, ast.cmpop, ast.boolop, ast.IfExp,
 )  # fmt: skip
 _HARMLESS = {"any", "all", "len", "abs", "min", "max", "sum", "int", "float", "bool", "range", "zip", "enumerate"}
+STEP = ("self", "state", "action", "ctx")  # what a step is given, whatever a twin calls it
 _UNASKED = {"invariant", "sometimes"}  # methods so marked state truths about the rules and are none
 
 
@@ -42,6 +44,7 @@ class Instrument(ast.NodeTransformer):
     def __init__(self, *, conditions: bool) -> None:
         self.map = Map()
         self.conditions = conditions
+        self.in_step = False  # whether a `return` here is what a step gives
 
     # --- statements -----------------------------------------------------------------------------------------------
 
@@ -58,7 +61,20 @@ class Instrument(ast.NodeTransformer):
             return node
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0
         self.map.functions[node.name] = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        given, outer = [argument.arg for argument in node.args.args], self.in_step
+        self.in_step = self.conditions and node.name == "step" and len(given) == len(STEP)
         node.body[first:] = self._block(node.body[first:])
+        if self.in_step:
+            names: list[ast.expr] = [ast.Name(name, ast.Load()) for name in given]
+            kept = ast.Assign([ast.Name(GIVEN, ast.Store())], ast.Tuple(names, ast.Load()))
+            node.body.insert(first, ast.copy_location(kept, node))
+        self.in_step = outer
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.Return:
+        if node.value is not None:
+            value: ast.expr = self.visit(node.value)
+            node.value = _call(STEPPED, [_name(GIVEN), value], value) if self.in_step else value
         return node
 
     def _block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:

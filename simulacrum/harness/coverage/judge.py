@@ -11,13 +11,14 @@ import ast
 import contextlib
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.rule_checks import TAGGED
 from simulacrum.contract.source import Source, read_source, rule_names
 from simulacrum.harness.coverage.points import Point, declared, excused
 from simulacrum.harness.coverage.watch import Watched
+from simulacrum.twin.sometimes import Sometimes, sometimes_of
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,12 @@ class Coverage:
         return self.twins["reference"]
 
     @property
+    def can_terminate(self) -> bool:
+        """Whether some `Transition` of the reference is written with a `terminated` that is not the literal False."""
+        given = [_terminated(node) for node in ast.walk(self.reference.source.tree) if _is_transition(node)]
+        return not given or any(not (isinstance(one, ast.Constant) and one.value is False) for one in given)
+
+    @property
     def rules(self) -> dict[str, list[range]]:
         """The rules that are asked for, each with the lines of the reference's statements that carry it out."""
         return self.reference.rules
@@ -84,6 +91,17 @@ class Coverage:
             for name in twin.unmet
         ]
         return [*rules, *self.reference.gaps(), *self.reference.draw_gaps()]
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing, and nothing is left that must be seen sometimes."""
+        return not self.missing and not self.unheld
+
+    @property
+    def unheld(self) -> list[Sometimes]:
+        """What the reference's `@sometimes` methods wanted to see and have not."""
+        held = self.reference.watched.seen.held
+        return [one for one in sometimes_of(self.package.twin_class("reference")) if one.method not in held]
 
     def figures(self) -> dict[str, Any]:
         """What has been seen, in numbers, and what the author declared unreachable, for the report."""
@@ -196,3 +214,14 @@ class Twin:
 
 def _methods(source: Source) -> list[ast.FunctionDef]:
     return [node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)]
+
+
+def _is_transition(node: ast.AST) -> TypeGuard[ast.Call]:
+    if not isinstance(node, ast.Call):
+        return False
+    return getattr(node.func, "id", getattr(node.func, "attr", "")) == "Transition"
+
+
+def _terminated(call: ast.Call) -> ast.expr | None:
+    named = [word.value for word in call.keywords if word.arg == "terminated"]
+    return named[0] if named else call.args[2] if len(call.args) > 2 else None

@@ -7,7 +7,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from simulacrum.harness.coverage.instrument import BITS, DRAWN, HITS, OPERANDS, TRUTH
+from simulacrum.engine.draws import NO_DRAW
+from simulacrum.harness.coverage.instrument import BITS, DRAWN, HITS, OPERANDS, STEPPED, TRUTH
+from simulacrum.twin.sometimes import sometimes_of
 
 FEW = 64  # integers drawn from so many values or fewer have both of their ends looked for
 CHOICES = 16  # and so many weights of a choice, each of them
@@ -19,7 +21,8 @@ class Seen:
 
     hits: 1 for each point that has been seen. drawn: the outcomes of each slot so far. possible: the outcomes that its
     arguments allowed: True and False of a bernoulli, "lowest" and "highest" of integers, each index of a choice.
-    other: the numbers of `|` and `&` whose operands were no truths, so that nothing is asked of them.
+    held: the methods marked `@sometimes` that have said True. other: the numbers of `|` and `&` whose operands were no
+    truths, so that nothing is asked of them.
     """
 
     def __init__(self, points: int) -> None:
@@ -27,6 +30,8 @@ class Seen:
         self.drawn: dict[str, set[Any]] = {}
         self.possible: dict[str, set[Any]] = {}
         self.other: set[int] = set()
+        self.held: set[str] = set()
+        self.waiting: list[str] | None = None  # methods that see something and have not yet
         self.full: set[int] = set()  # of `and` and `or`: the numbers of those with nothing left to see
 
     @property
@@ -34,6 +39,7 @@ class Seen:
         """What instrumented code needs among its globals."""
         return {
             HITS: self.hits, TRUTH: self.truth, OPERANDS: self.operands, BITS: self.bits, DRAWN: self.draw,
+            STEPPED: self.stepped,
         }  # fmt: skip
 
     def truth(self, number: int, value: Any) -> Any:
@@ -62,6 +68,18 @@ class Seen:
             self.hits[number + (deciding[0] if deciding else len(truths))] = 1
             if all(self.hits[number : number + len(truths) + 1]):
                 self.full.add(number)
+
+    def stepped(self, given: tuple[Any, Any, Any, Any], outcome: Any) -> Any:
+        """Ask the methods marked `@sometimes` that have not yet said True; `given` is (twin, state, action, ctx)."""
+        twin, state, action, ctx = given
+        if self.waiting is None:
+            self.waiting = [one.method for one in sometimes_of(twin)]
+        if self.waiting:
+            quiet = ctx._replace(draw=NO_DRAW)
+            now = [name for name in self.waiting if getattr(twin, name)(state, action, outcome, quiet)]
+            self.held.update(now)
+            self.waiting = [name for name in self.waiting if name not in self.held]
+        return outcome
 
     def draw(self, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Draw, and note what came out of what could."""
