@@ -24,7 +24,7 @@ def check_vec(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="module:Env-v0, a Gymnasium id; or module:function or file.py:function that makes it."
+            metavar="TARGET", help="A Gymnasium id (module:Env-v0), or its maker (module:function, file.py:function)."
         ),
     ],
     num_envs: Annotated[int, typer.Option("--num-envs", min=2, help="How many rows the rules use.")] = 4,
@@ -112,7 +112,8 @@ class _TextView:
 
     def finished(self, results: list[Result], seconds: float, *, passed: bool) -> None:
         counts = {word: sum(_word(one) == word for one in results) for word in STYLES}
-        told = f"{counts['passed']} passed, {counts['FAILED']} failed, {counts['warning']} warnings, {counts['skipped']} skipped"
+        words = {"passed": "passed", "FAILED": "failed", "warning": "warnings", "skipped": "skipped"}
+        told = ", ".join(f"{counts[word]} {name}" for word, name in words.items())
         result = Text("conforms" if passed else "DOES NOT CONFORM", style="green" if passed else "bold red")
         self.console.print()
         self.console.print(Text.assemble(("result  ", "dim"), result, f": {told} in {seconds:.1f} s"), soft_wrap=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Sequence
 
-# Importing a file of rules enters them, in this order.
-from simulacrum.conformance.rules import spaces, calls, autoreset, finals, seeding, aliasing, rows, infos, wrappers, lifecycle  # noqa: F401, I001  # isort: skip
 from simulacrum.conformance.rule import RULES
 from simulacrum.errors import UsageError
+
+FILES = ("spaces", "calls", "autoreset", "finals", "seeding", "aliasing", "rows", "infos", "wrappers", "lifecycle")
+for _file in FILES:
+    importlib.import_module(f"simulacrum.conformance.rules.{_file}")  # which enters its rules
 
 GROUPS: tuple[str, ...] = tuple(dict.fromkeys(name.partition(".")[0] for name in RULES))
 

@@ -58,8 +58,8 @@ class Result:
 
     def text(self) -> str:
         """One line for people."""
-        place = {"step": self.step, "row": self.row, "field": self.field, "found": self.found, "expected": self.expected}
-        told = ", ".join(f"{name} {value}" for name, value in place.items() if value is not None)
+        names = ("step", "row", "field", "found", "expected")
+        told = ", ".join(f"{name} {getattr(self, name)}" for name in names if getattr(self, name) is not None)
         return f"{self.message} ({told})" if told else self.message
 
 

@@ -9,12 +9,14 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
 
 from simulacrum.conformance.catalog import RULES, chosen
 from simulacrum.conformance.rule import Broken, NotJudged, Result, Rule
 from simulacrum.conformance.subject import Subject
 
+LIBRARY = Path(contextlib.__file__).parent
 SECONDS = 60.0  # that one rule may take
 
 
@@ -67,13 +69,19 @@ def _first_line(error: Exception) -> str:
 def _place(error: Exception) -> str:
     """The innermost line of the environment's own files that the error came through."""
     frames = traceback.extract_tb(error.__traceback__)
-    outside = [frame for frame in frames if "/conformance/" not in frame.filename.replace("\\", "/")]
+    outside = [frame for frame in frames if not _is_ours(Path(frame.filename))]
     last = (outside or frames)[-1]
-    return f"{'/'.join(last.filename.replace(chr(92), '/').split('/')[-3:])}:{last.lineno}"
+    return f"{'/'.join(Path(last.filename).parts[-3:])}:{last.lineno}"
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file is of this room or of Python's own library."""
+    library = file.is_relative_to(LIBRARY) and "site-packages" not in file.parts
+    return library or file.is_relative_to(Path(__file__).parent)
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None, None, None]:
     """Warnings and prints of the environment are nobody's result."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -81,7 +89,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _limit(seconds: float) -> Iterator[None]:
+def _limit(seconds: float) -> Generator[None, None, None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,9 @@ class Subject:
         return self.maker(self.num_envs if num_envs is None else num_envs, **{**self.kwargs, **more})
 
     @contextlib.contextmanager
-    def env(self, num_envs: int | None = None, *, mode: AutoresetMode | None = None, **more: Any) -> Iterator[Any]:
+    def env(
+        self, num_envs: int | None = None, *, mode: AutoresetMode | None = None, **more: Any
+    ) -> Generator[Any, None, None]:
         """A new environment, closed afterwards. With a mode: `NotJudged` where that is not offered."""
         made = self.make(num_envs, **{**more, **({} if mode is None else self.offered(mode))})
         try:
@@ -102,18 +104,17 @@ class Subject:
 
     def _ask_for(self, mode: AutoresetMode) -> Mapping[str, Any] | str:
         """The keyword by which this mode can be had: its own, or that of Gymnasium's sync and async."""
-        for more in ({"autoreset_mode": mode}, {"vector_kwargs": {"autoreset_mode": mode}}):
-            try:
-                with self.env(2, **more) as env:
-                    if declared_mode(env) is mode:
-                        return more
-            except Exception:  # whatever refuses a keyword, the mode is not to be had by it
-                continue
+        asked: tuple[dict[str, Any], ...] = ({"autoreset_mode": mode}, {"vector_kwargs": {"autoreset_mode": mode}})
+        for more in asked:
+            # Whatever refuses the keyword, the mode is not to be had by it.
+            with contextlib.suppress(Exception), contextlib.closing(self.make(2, **more)) as env:
+                if declared_mode(env) is mode:
+                    return more
         return f"it does not offer {mode.name} (neither autoreset_mode= nor vector_kwargs= gives it)"
 
     @functools.cached_property
     def course(self) -> Course:
-        """A run with ends of episodes: as it is made, else under a short time limit, else the longest that was tried."""
+        """A run with ends of episodes: as it is made, else under a short time limit, else as far as was tried."""
         plain = self._look({}, self.steps)
         if plain.ends >= 2:
             return plain

@@ -80,10 +80,10 @@ class _Worker:
     """One process. `at` is the rule it was at; `lost` says why it is gone before its end."""
 
     def __init__(self, request: Request, rules: Sequence[str]) -> None:
-        self.request, self.at, self.lost = request, None, None
-        self.at: str | None
-        self.lost: str | None
-        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.request = request
+        self.at: str | None = None
+        self.lost: str | None = None
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # a pipe would fill up
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
             [request.python, "-m", "simulacrum.conformance.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -130,8 +130,8 @@ def take(env: Any, tape: Tape, given: list[Any]) -> Step:
     like = tape.observation if not tape.steps else tape.steps[-1].observation
     observation, reward, terminated, truncated, info = env.step(batched(env.single_action_space, given, like))
     ended = flag(terminated, tape.num_envs, "terminated") | flag(truncated, tape.num_envs, "truncated")
-    kept = [clone(value) for value in (observation, reward, terminated, truncated, info)]
-    step = Step(given, *kept, ended, restarted, starts)
+    shown = (clone(observation), clone(reward), clone(terminated), clone(truncated), clone(info))
+    step = Step(given, *shown, ended, restarted, starts)
     tape.steps.append(step)
     return step
 

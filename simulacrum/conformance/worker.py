@@ -1,8 +1,10 @@
 """The process in which an environment is judged: a request on stdin, one JSON object a line as answer.
 
-    {"target": ..., "num_envs": 4, "kwargs": {...}, "vectorization_mode": null, "steps": 500, "seconds": 30, "rules": [...]}
+    {"target": ..., "num_envs": 4, "kwargs": {...}, "vectorization_mode": null,
+     "steps": 500, "seconds": 30, "rules": [...]}
 
-Answers, each with an "event": `made` (what it is), `begin` (a rule's name), `result`, `error` (it cannot be made), `done`.
+Answers, each with an "event": `made` (what it is), `begin` (a rule's name), `result`, `error` (it cannot be made) and
+`done`.
 What the environment prints goes to stderr, so that it is never taken for an answer.
 """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -397,7 +397,7 @@ class EverySecond(Seeds):
 @fault("seeding.global_generators")
 class Global(Track):
     def step(self, actions: Any) -> Any:
-        np.random.random()  # noqa: NPY002
+        np.random.random()
         return super().step(actions)
 
 
@@ -501,7 +501,7 @@ class Numbered(Track):
 
 @fault("rows.instances")
 class Sharing(Track):
-    steps_of_all = [0]
+    steps_of_all: ClassVar = [0]
 
     def reset(self, **given: Any) -> Any:
         self.steps_of_all[0] = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gymnasium
 import kit.track
 import pytest
-from conformance.faults import FAULTS, REGISTERED
 from gymnasium.vector import AutoresetMode
 
+from conformance.faults import FAULTS, REGISTERED
 from simulacrum.conformance.catalog import RULES
 from simulacrum.conformance.runner import judge
 from simulacrum.conformance.subject import Subject

@@ -6,7 +6,7 @@ episode is terminated at place 20 and truncated at the time limit. Every row has
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -26,7 +26,7 @@ ID = "kit/Track-v0"
 class TrackSingle(gymnasium.Env):
     """One runner, without a time limit of its own."""
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+    metadata: ClassVar = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
     observation_space, action_space = OBSERVATION, ACTION
 
     def __init__(self, render_mode: str | None = None) -> None:

@@ -10,7 +10,7 @@ from simulacrum.conformance.actions import batched
 from simulacrum.conformance.rule import Broken, NotJudged, demand_same, rule
 from simulacrum.conformance.rules.seeding import demand_same_tape
 from simulacrum.conformance.subject import Subject
-from simulacrum.conformance.tape import Tape, declared_mode, flag
+from simulacrum.conformance.tape import Step, Tape, declared_mode, flag
 from simulacrum.conformance.values import clone, difference, is_tensor, leaves, short
 
 STEPS, MORE = 20, 5
@@ -79,7 +79,8 @@ def written(subject: Subject) -> str:
             if expected.restarted.any():
                 _spoil(env.reset(options={"reset_mask": expected.restarted.copy()}))
             given = env.step(batched(env.single_action_space, expected.given, tape.observation))
-            step = type(expected)(expected.given, *[clone(one) for one in given], expected.ended, expected.restarted)
+            values: Any = [clone(one) for one in given]
+            step = Step(expected.given, *values, ended=expected.ended, restarted=expected.restarted)
             again.steps.append(step)
             _spoil(given)
             parted = difference(step.returned(), expected.returned())

@@ -19,7 +19,7 @@ from simulacrum.conformance.membership import misfit
 from simulacrum.conformance.rule import Broken, NotJudged, demand_same, rule
 from simulacrum.conformance.subject import Subject
 from simulacrum.conformance.tape import Step, Tape, play, take
-from simulacrum.conformance.values import difference, is_array, on_host, row_of, short
+from simulacrum.conformance.values import convert, difference, is_array, on_host, row_of, short
 
 MODES_PAGE = "Vector Autoreset Mode"
 NEXT, SAME, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
@@ -42,10 +42,8 @@ def next_reset_step(subject: Subject) -> str:
             continue
         after = tape.steps[number + 1]
         judged += 1
-        for name, value, wanted in (
-            ("reward", after.reward, 0.0), ("terminated", after.terminated, False), ("truncated", after.truncated, False)
-        ):  # fmt: skip
-            found = on_host(value)[row]
+        for name, wanted in (("reward", 0.0), ("terminated", False), ("truncated", False)):
+            found = on_host(after.returned()[name])[row]
             if found != wanted:
                 raise Broken("the step after an end is no reset step", row=row, step=number + 1, field=name,
                              found=short(found), expected=str(wanted))  # fmt: skip
@@ -101,12 +99,13 @@ def same_final_obs(subject: Subject) -> str:
         _demand_key(step, number, "final_obs")
         _demand_mask(step, number, "final_obs")
         for row in np.flatnonzero(step.ended):
-            one, where = final_row(step, int(row)), {"row": int(row), "step": number}
+            one = final_row(step, int(row))
             if one is None:
-                raise Broken("nothing in final_obs for an ended row", field="info.final_obs", **where)
+                raise Broken("nothing for an ended row", row=int(row), step=number, field="info.final_obs")
             wrong = misfit(single, _as_arrays(one), "info.final_obs")
             if wrong is not None:
-                raise Broken(wrong.what, field=wrong.field, found=wrong.found, expected=wrong.expected, **where)
+                raise Broken(wrong.what, row=int(row), step=number, field=wrong.field, found=wrong.found,
+                             expected=wrong.expected)  # fmt: skip
             judged += 1
     return f"{judged} ends"
 
@@ -126,8 +125,6 @@ def same_final_obs_mask(subject: Subject) -> str:
 
 def _as_arrays(value: Any) -> Any:
     """NumPy's own numbers are what rows of Discrete observations are; as arrays they can be judged like all others."""
-    from simulacrum.conformance.values import convert
-
     return convert(value, lambda leaf: leaf if is_array(leaf) else np.asarray(leaf))
 
 

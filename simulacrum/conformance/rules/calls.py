@@ -9,7 +9,8 @@ import numpy as np
 from simulacrum.conformance.actions import batched
 from simulacrum.conformance.rule import Broken, NotJudged, rule
 from simulacrum.conformance.subject import Subject
-from simulacrum.conformance.values import is_array, on_host, short
+from simulacrum.conformance.tape import play
+from simulacrum.conformance.values import is_array, leaves, on_host, short
 
 FLAGS = ("terminated", "truncated")
 
@@ -27,12 +28,13 @@ def reset_returns(subject: Subject) -> str:
 
 @rule("reset.arguments", "reset takes seed and options by keyword", "VectorEnv.reset", "error")
 def reset_arguments(subject: Subject) -> str:
-    with subject.env() as env:
-        for arguments in ({"seed": None}, {"seed": 3}, {"options": None}, {"seed": 3, "options": None}):
-            try:
+    arguments: dict[str, Any] = {}
+    try:
+        with subject.env() as env:
+            for arguments in ({"seed": None}, {"seed": 3}, {"options": None}, {"seed": 3, "options": None}):
                 env.reset(**arguments)
-            except TypeError as error:
-                raise Broken(f"refused: {short(str(error))}", found=f"reset({_spelt(arguments)})") from error
+    except TypeError as error:
+        raise Broken(f"refused: {short(str(error))}", found=f"reset({_spelt(arguments)})") from error
     return "seed, options, both"
 
 
@@ -122,8 +124,6 @@ def flags(subject: Subject) -> str:
     "warning",
 )
 def library(subject: Subject) -> str:
-    from simulacrum.conformance.values import leaves
-
     tape = subject.tape()
     shown = {"reset": tape.observation, "step": tape.steps[0].returned()}
     kinds = {
@@ -146,8 +146,6 @@ def library(subject: Subject) -> str:
     "warning",
 )
 def time_limit(subject: Subject) -> str:
-    from simulacrum.conformance.tape import play
-
     limit = 5
     try:
         with subject.env(max_episode_steps=limit) as env:

@@ -14,7 +14,7 @@ from simulacrum.conformance.rule import Broken, NotJudged, rule
 from simulacrum.conformance.rules.autoreset import final_row
 from simulacrum.conformance.subject import Subject
 from simulacrum.conformance.tape import Tape
-from simulacrum.conformance.values import Difference, difference, leaves, on_host, row_of
+from simulacrum.conformance.values import Difference, convert, difference, is_array, leaves, on_host, row_of
 
 SAME = AutoresetMode.SAME_STEP
 
@@ -65,13 +65,13 @@ class Beside:
 
 
 def _parted(found: Any, expected: Any, field: str) -> Difference | None:
-    plain = [[np.asarray(on_host(leaf)) for _, leaf in leaves(tree)] for tree in (found, expected)]
-    for x, y in zip(*plain, strict=False):
-        parted = difference(x, y, field, close=True)
+    mine, theirs = list(leaves(found, field)), list(leaves(expected, field))
+    for (name, x), (_, y) in zip(mine, theirs, strict=False):
+        parted = difference(np.asarray(on_host(x)), np.asarray(on_host(y)), name, close=True)
         if parted is not None:
             return parted
-    names = [name for name, _ in leaves(expected)]
-    return None if len(plain[0]) == len(plain[1]) else Difference(field, None, "another structure", ", ".join(names))
+    names = ", ".join(name for name, _ in theirs)
+    return None if len(mine) == len(theirs) else Difference(field, None, "another structure", names)
 
 
 def _beside(subject: Subject) -> Iterator[Beside]:
@@ -117,7 +117,7 @@ def final_reward(subject: Subject) -> str:
     for one in _beside(subject):
         number, _, parted = one.episode()
         if parted is not None:
-            raise Broken("another last step", row=one.row, step=number, field=parted.field or "reward or flag",
+            raise Broken("another last step", row=one.row, step=number, field=parted.field,
                          found=parted.found, expected=parted.expected)  # fmt: skip
         judged += 1
     return f"{judged} episodes beside the single environment"
@@ -237,6 +237,4 @@ def _shown(tape: Tape, number: int, row: int) -> dict[str, Any]:
 
 def _as_row(value: Any) -> Any:
     """A row kept in an object array (an array of its own) as a row of a batch is."""
-    from simulacrum.conformance.values import convert, is_array
-
     return convert(value, lambda leaf: leaf[()] if isinstance(leaf, np.ndarray) and is_array(leaf) else leaf)

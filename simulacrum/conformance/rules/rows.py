@@ -44,7 +44,7 @@ def row_actions(subject: Subject) -> str:
     return f"{steps} steps of row 0"
 
 
-@rule("rows.later_episodes", "a row's later episodes do not depend on when episodes of other rows end", CLASS, "warning")
+@rule("rows.later_episodes", "a row's later episodes do not depend on when those of others end", CLASS, "warning")
 def row_later_episodes(subject: Subject) -> str:
     tape, other = _others_changed(subject)
     if tape.first_end(0) is None:

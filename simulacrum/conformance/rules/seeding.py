@@ -17,7 +17,7 @@ TIMES = ("time", "elapsed_time", "fps")  # names of infos that are about the clo
 
 
 def demand_same_tape(found: Tape, expected: Tape, message: str, row: int | None = None) -> None:
-    """`Broken` at the first step, row and field in which two tapes part. With a row: of that row alone (0 of `found`)."""
+    """`Broken` at the first step, row and field in which two tapes part; with a row, of it alone (0 of `found`)."""
     chosen = (lambda tree: tree) if row is None else (lambda tree: row_of(tree, row))
     mine = (lambda tree: tree) if row is None else (lambda tree: row_of(tree, 0))
     demand_same(difference(mine(found.observation), chosen(expected.observation), "observation"),
@@ -219,10 +219,15 @@ def row_seed(subject: Subject) -> str:
 )
 def global_generators(subject: Subject) -> str:
     with subject.env(**subject.course.extra) as env:
-        before: Any = (random.getstate(), np.random.get_state()[1].tobytes(), np.random.get_state()[2])  # noqa: NPY002
+        before = _global_state()
         play(env, subject.actions, min(20, subject.course.steps), seed=subject.seed)
-        after: Any = (random.getstate(), np.random.get_state()[1].tobytes(), np.random.get_state()[2])  # noqa: NPY002
-    for name, a, b in (("random", before[0], after[0]), ("numpy.random", before[1:], after[1:])):
-        if a != b:
+        after = _global_state()
+    for name, state in before.items():
+        if after[name] != state:
             raise Broken("its state moved", field=name)
     return "20 steps"
+
+
+def _global_state() -> dict[str, Any]:
+    numpy: Any = np.random.get_state()
+    return {"random": random.getstate(), "numpy.random": (numpy[1].tobytes(), numpy[2])}

@@ -50,7 +50,7 @@ def present(subject: Subject) -> str:
     return f"{len(ATTRIBUTES)} attributes"
 
 
-@rule("attributes.num_envs", "num_envs is the number of rows that was asked for", "VectorEnv.num_envs; make_vec", "error")
+@rule("attributes.num_envs", "num_envs is the number of rows that was asked for", "VectorEnv; make_vec", "error")
 def num_envs(subject: Subject) -> str:
     for asked in (1, subject.num_envs):
         with subject.env(asked) as env:

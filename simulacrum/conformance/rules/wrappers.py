@@ -13,7 +13,7 @@ from gymnasium.wrappers import vector as wrappers
 from simulacrum.conformance.rule import Broken, NotJudged, demand_same, rule
 from simulacrum.conformance.subject import Subject
 from simulacrum.conformance.tape import Tape, play
-from simulacrum.conformance.values import difference, is_tensor, leaves, on_host, short
+from simulacrum.conformance.values import difference, is_tensor, leaves, on_host, row_of, short
 
 WRAPPERS = "gymnasium.wrappers.vector"
 
@@ -143,16 +143,10 @@ def flatten_observation(subject: Subject) -> str:
             raise Broken("another shape", step=number, field="observation", found=str(np.shape(shown.observation)),
                          expected=str(wide))  # fmt: skip
         for row in range(tape.num_envs):
-            wanted = spaces.flatten(single, _row(step.observation, row))
+            wanted = spaces.flatten(single, row_of(step.observation, row))
             demand_same(difference(shown.observation[row], wanted, "observation", close=True),
                         "not the flat observation", row=row, step=number)  # fmt: skip
     return f"{len(tape.steps)} steps"
-
-
-def _row(tree: Any, row: int) -> Any:
-    from simulacrum.conformance.values import row_of
-
-    return row_of(tree, row)
 
 
 @rule(
