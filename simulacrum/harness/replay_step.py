@@ -2,7 +2,8 @@
 
 Both twins are put at the recorded state, with the recorded seed, episode and clock, and take the recorded action:
 alone, in the recorded form, and in a batch of the recorded size with strangers in the other rows. Where the record's
-trajectory is still there, the whole way to that step is gone again too, since some faults need a history.
+trajectory is still there, the whole way to that step is gone again too, since some faults need a history. A step whose
+draws were put in, or of a small model, is run by `small.replay`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from simulacrum.harness.diverge import shown_difference
 from simulacrum.harness.frames import BatchSide, Frame, ReferenceSide, frame_fields, rows_of, take
 from simulacrum.harness.legal import Legal
 from simulacrum.harness.rerun import in_reference, in_rows, put_action
+from simulacrum.harness.small.replay import given_stages, is_given
 from simulacrum.rng.batched import episode_key, split_seed
 from simulacrum.trace.compare import first_difference
 from simulacrum.trace.divergence import Configuration, Difference, Divergence, Shown, read_divergence, shown
@@ -98,7 +100,11 @@ def replay_divergence(path: str | Path, package: EnvPackage | None = None) -> Re
         raise UsageError(
             "the record is of another environment", expected=package.env_id, found=record.env_id, where=path
         )
-    stages = tuple(_stages(_Again(package, record), Path(path)))
+    if is_given(record):
+        stages = tuple(Stage(name, "eager", rows, found, note)
+                       for name, rows, found, note in given_stages(package, record))
+    else:
+        stages = tuple(_stages(_Again(package, record), Path(path)))
     first = next((stage for stage in stages if stage.found), None)
     return ReplayResult(record, stages, None if first is None else _today(record, first))
 

@@ -107,8 +107,8 @@ class Divergence:
     the calls of `step` on the whole batch, from 0; -1 stands for the reset before the first step.
     `previous_state` is the row's state before the step (JSON; None at a reset) and `action` the action
     given to it (None at a reset). `forced` holds the values that both sides were given in place of drawing, by
-    slot (a list for a slot of several indices). `shrunk` is the smallest case of it that was found, `diagnosis` what it looks
-    like, the likeliest kind first."""
+    slot (a list for a slot of several indices). `shrunk` is the smallest case of it that was found, `diagnosis`
+    what it looks like, the likeliest kind first."""
 
     check: str
     env_id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -39,6 +39,8 @@ def render_plain(record: Divergence) -> str:
         lines += [f"    {line}" for line in _others(record)]
     lines += ["", *_labelled("action", _compact(record.action))]
     lines += _labelled("before", _compact(record.previous_state))
+    if record.forced:
+        lines += _labelled("draws", f"put in: {_compact(record.forced)}")
     if record.draws:
         lines += ["", "  draws of this step (words, reference | batched)"]
         lines += [f"    {slot}: {one} | {two}  {verdict}" for slot, one, two, verdict in _draws(record)]
@@ -59,6 +61,8 @@ def render_rich(record: Divergence) -> RenderableType:
         ]
     parts += [Text(), Text("action", style="bold"), Text(f"  {_compact(record.action)}")]
     parts += [Text("state before the step", style="bold"), Text(_state(record.previous_state))]
+    if record.forced:
+        parts += [Text("draws, put in on both sides", style="bold"), Text(f"  {_compact(record.forced)}")]
     if record.draws:
         parts += [Text(), _draw_table(record)]
     for hint in record.hints:
@@ -89,6 +93,7 @@ def configuration_text(record: Divergence) -> str:
     parts += [f"threads={ran.threads}"] if ran.threads is not None else []
     parts += [f"max_episode_steps={ran.max_episode_steps}"]
     parts += [f"{name}={value}" for name, value in ran.params.items()]
+    parts += _small_text(ran.small)
     counts = record.counts
     if counts is not None:
         parts.append(f"{counts.rows_differing} of {counts.rows_compared} rows differ")
@@ -96,6 +101,13 @@ def configuration_text(record: Divergence) -> str:
         if counts.transitions_compared is not None:
             parts.append(f"{counts.transitions_compared} transitions compared")
     return ", ".join(parts)
+
+
+def _small_text(small: Mapping[str, Any] | None) -> list[str]:
+    if small is None:
+        return []
+    constants = ", ".join(f"{name} = {value}" for name, value in small.get("constants", {}).items())
+    return [f"small model ({constants or 'small.json'})"]
 
 
 def _facts(record: Divergence) -> Table:

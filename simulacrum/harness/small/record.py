@@ -48,11 +48,13 @@ def failure(comparison: Comparison, where: Failed) -> Divergence:
     it, at_reset, size = where.table[row], where.table[row].source < 0, len(where.reference["t"])
     p, t, state = comparison.nodes.places[it.end if at_reset else it.source]
     chosen = forced_values(comparison.fast.core, comparison.chosen.all[it.chosen], row) if where.forced else {}
+    params = {name: float(value) if isinstance(value, float) else value
+              for name, value in comparison.scalar.params[p]._asdict().items()}  # fmt: skip
     record = Divergence(
         check=bench.check, env_id=schema.id,
         configuration=Configuration(
-            where.form, bench.device, size, where.mode, comparison.scalar.params[p]._asdict(), comparison.limit,
-            torch.get_num_threads(), comparison.small,
+            where.form, bench.device, size, where.mode, params, comparison.limit, torch.get_num_threads(),
+            comparison.small,
         ),
         seed=row, row=row, episode=0, t=0 if at_reset else t, step=-1 if at_reset else 0,
         difference=shown[0], others=tuple(shown[1:]),
