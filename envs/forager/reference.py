@@ -7,6 +7,7 @@ from typing import Any
 from simulacrum.portable.scalar import Float32
 from simulacrum.twin.invariant import invariant
 from simulacrum.twin.reference import Context, ReferenceEnv, Transition
+from simulacrum.twin.sometimes import sometimes
 
 from . import (
     BERRIES,
@@ -133,3 +134,12 @@ class Forager(ReferenceEnv):
     def energy_accounted(self, state: Any, ctx: Context) -> bool:
         account = START_ENERGY - Float32(STEP_ENERGY) * ctx.t + self._gain_so_far(state)
         return state.energy == 0.0 or abs(state.energy - account) < LEDGER_SLACK
+
+    @sometimes("two berries are eaten in one step", rule="R9")
+    def two_at_once(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
+        return sum(state.alive) - sum(outcome.state.alive) >= 2
+
+    @sometimes("a step against the edge ends on a berry", rule="R8")
+    def eaten_at_the_edge(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
+        stays = (outcome.state.x, outcome.state.y) == (state.x, state.y)
+        return stays and outcome.state.alive != state.alive

@@ -7,6 +7,7 @@ from typing import Any
 from simulacrum.portable.scalar import Float32
 from simulacrum.twin.invariant import invariant
 from simulacrum.twin.reference import Context, ReferenceEnv, Transition
+from simulacrum.twin.sometimes import sometimes
 
 from . import GOAL, GOAL_REWARD, LEFT_END, MAX_EPISODE_STEPS, START_HIGH, START_LOW, STEP_REWARD
 
@@ -57,3 +58,11 @@ class ToyWalk(ReferenceEnv):
     @invariant("the walker has moved at most one cell a step", rule="R12")
     def within_reach(self, state: Any, ctx: Context) -> bool:
         return START_LOW - ctx.t <= state.position <= START_HIGH + ctx.t
+
+    @sometimes("a slip carries a walker that moves left to the goal", rule="R6")
+    def slipped_to_the_goal(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
+        return outcome.terminated and action == LEFT
+
+    @sometimes("a walker at the left end stays there", rule="R5")
+    def held_at_the_end(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
+        return state.position == outcome.state.position == LEFT_END

@@ -48,6 +48,7 @@ def check_agreement(package: EnvPackage) -> list[Problem]:
         problems += rule_checks.check_rule_references(spec, schema)
         problems += rule_checks.check_rule_tags(spec, sources)
         problems += rule_checks.check_invariants(spec, sources)
+        problems += rule_checks.check_sometimes(spec, sources)
     problems += check_constants(package, spec)
     if schema:
         problems += check_methods(schema, sources)

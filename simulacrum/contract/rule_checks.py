@@ -71,6 +71,26 @@ def check_invariants(spec: Spec, sources: Mapping[str, Source]) -> Iterator[Prob
         yield from _same_marks(*(marks[twin] for twin in TWINS))
 
 
+def check_sometimes(spec: Spec, sources: Mapping[str, Source]) -> Iterator[Problem]:
+    """What must happen sometimes stands in the reference alone, and names a rule that exists."""
+    for twin, source in sources.items():
+        for mark in source.marks("sometimes"):
+            clause = f"sometimes {mark.method}"
+            if twin != "reference":
+                yield Problem(
+                    f"{twin}.py", mark.line, clause, "only the reference says what must happen sometimes",
+                    "move it to reference.py",
+                )  # fmt: skip
+            elif mark.rule is None or mark.text is None:
+                what = "rule" if mark.rule is None else "text"
+                yield Problem(
+                    f"{twin}.py", mark.line, clause, f"its {what} is no literal",
+                    'write @sometimes("what happens", rule="R9") in full',
+                )  # fmt: skip
+            elif mark.rule not in spec.rules:
+                yield _unknown_rule(f"{twin}.py", mark.line, mark.rule, spec)
+
+
 def _invariant_mark(file: str, mark: Mark, stated: set[str], spec: Spec) -> Iterator[Problem]:
     clause = f"invariant {mark.method}"
     if mark.rule is None or mark.text is None:

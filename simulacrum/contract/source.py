@@ -30,7 +30,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Mark:
-    """An `@invariant("text", rule="R9")` on a method; text and rule are None where they are no literals."""
+    """An `@invariant("text", rule="R9")` or `@sometimes` on a method; text and rule are None where no literals."""
 
     method: str
     text: str | None
@@ -88,12 +88,16 @@ class Source:
 
     def invariants(self) -> list[Mark]:
         """The methods marked as invariants, in the order of the file."""
+        return self.marks("invariant")
+
+    def marks(self, name: str) -> list[Mark]:
+        """The methods marked by the decorator `name` ("invariant", "sometimes"), in the order of the file."""
         functions = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
         return [
             Mark(node.name, _argument(call, 0, "text"), _argument(call, 1, "rule"), node.lineno)
             for node in sorted(functions, key=lambda node: node.lineno)
             for call in node.decorator_list
-            if isinstance(call, ast.Call) and _last_name(call.func) == "invariant"
+            if isinstance(call, ast.Call) and _last_name(call.func) == name
         ]
 
     def draw_calls(self) -> list[DrawCall]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from simulacrum.twin.invariant import Invariant, invariant, invariants_of
 from simulacrum.twin.probe import Probe
 from simulacrum.twin.reference import Context, ReferenceEnv, Transition
+from simulacrum.twin.sometimes import Sometimes, sometimes, sometimes_of
 from simulacrum.twin.state import params_type, state_type
 
 __all__ = [
@@ -15,9 +16,12 @@ __all__ = [
     "Invariant",
     "Probe",
     "ReferenceEnv",
+    "Sometimes",
     "Transition",
     "invariant",
     "invariants_of",
     "params_type",
+    "sometimes",
+    "sometimes_of",
     "state_type",
 ]
