@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulacrum.contract.package import EnvPackage
+from simulacrum.mutate.doses import dosed
 from simulacrum.mutate.operators import OPERATORS, REWRITES, Operator
 from simulacrum.mutate.sites import Edit, Piece, Twin, apply, comments
 
@@ -59,7 +60,14 @@ def mutants(
     """
     twin = Twin(package, file)
     found = _planted(twin, [each for each in OPERATORS if kinds is None or each.kind in kinds])
-    return spread([mutant for mutant, _ in found])
+    if not doses:
+        return spread([mutant for mutant, _ in found])
+    gated: list[Mutant] = []
+    for mutant, edit in found:
+        for dose, late in dosed(twin, edit, int(mutant.id, 16)):
+            waiting = _mutant(twin, mutant.kind, mutant.operator, late, dose)
+            gated += [] if waiting is None else [waiting]
+    return spread(gated)
 
 
 def rewrites(package: EnvPackage) -> list[Mutant]:
@@ -74,8 +82,9 @@ def spread(found: Sequence[Mutant]) -> list[Mutant]:
     for mutant in sorted(found, key=lambda mutant: mutant.id):  # an order that nobody chose
         seen[mutant.kind, str(mutant.line)] += 1
         seen[mutant.kind, mutant.operator] += 1
-        on_line, of_operator = seen[mutant.kind, str(mutant.line)], seen[mutant.kind, mutant.operator]
-        rounds.append((max(on_line, of_operator), on_line + of_operator, len(rounds), mutant))
+        seen[mutant.kind, mutant.dose] += 1 if mutant.dose else 0
+        counts = [seen[mutant.kind, each] for each in (str(mutant.line), mutant.operator, mutant.dose)]
+        rounds.append((max(counts), sum(counts), len(rounds), mutant))
     by_kind: dict[str, list[Mutant]] = {}
     for *_, mutant in sorted(rounds, key=lambda entry: entry[:3]):
         by_kind.setdefault(mutant.kind, []).append(mutant)
@@ -84,7 +93,7 @@ def spread(found: Sequence[Mutant]) -> list[Mutant]:
 
 
 def _planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Edit]]:
-    """One mutant for each edit that is Python, keeps every comment, and differs from the original and all before it."""
+    """One mutant for each edit that is Python, keeps all comments, and differs from the original and those before."""
     forms = {_form(twin, (function,), ()) for function in (*twin.functions.values(), twin.tree)}
     found: list[tuple[Mutant, Edit]] = []
     for each in operators:
@@ -93,9 +102,9 @@ def _planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Ed
         for edit in each.find(twin):
             try:
                 form = _form(twin, twin.outer(edit), edit.pieces)
-                mutant = _mutant(twin, each, edit)
             except (ValueError, SyntaxError):  # pieces that overlap, or text that is not Python in its place
                 continue
+            mutant = _mutant(twin, each.kind, each.name, edit)
             if mutant is not None and form not in forms:
                 forms.add(form)
                 found.append((mutant, edit))
@@ -117,7 +126,7 @@ def _form(twin: Twin, nodes: Sequence[ast.AST], pieces: Sequence[Piece]) -> str:
     return "\n".join(texts)
 
 
-def _mutant(twin: Twin, operator: Operator, edit: Edit) -> Mutant | None:
+def _mutant(twin: Twin, kind: str, operator: str, edit: Edit, dose: str = "") -> Mutant | None:
     source = apply(twin.data, edit.pieces)
     marked = any(b"#" in twin.data[p.start : p.end] or "#" in p.text for p in edit.pieces)
     if marked and comments(source) != comments(twin.text):
@@ -126,10 +135,8 @@ def _mutant(twin: Twin, operator: Operator, edit: Edit) -> Mutant | None:
     start, end = min(start, *(p.start for p in edit.pieces)), max(end, *(p.end for p in edit.pieces))
     before, after = twin.data[start:end].decode(), apply(twin.data, edit.pieces, start, end)
     line = twin.data[:start].count(b"\n") + 1
-    name = short_id(twin.file, operator.kind, operator.name, str(start), before, after)
-    return Mutant(
-        name, operator.kind, operator.name, twin.file, line, before, after, source, "", edit.note, twin.text
-    )
+    name = short_id(twin.file, kind, operator, str(start), before, after, dose)
+    return Mutant(name, kind, operator, twin.file, line, before, after, source, dose, edit.note, twin.text)
 
 
 def short_id(*parts: str) -> str:

@@ -91,6 +91,11 @@ class Twin:
                 calls.setdefault(last_name(func), []).append(call)
         return calls
 
+    def callers(self, name: str) -> list[tuple[ast.FunctionDef, ast.Call]]:
+        """The calls of a function by its name in the whole file, each with the function that it stands in."""
+        every = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
+        return [(node, call) for node in every for call in self.called(node).get(name, ())]
+
     def nodes(self, kind: type[Kind], *functions: str) -> Iterator[Kind]:
         """The nodes of a type in the bodies of the named functions, or of all that matter, in textual order."""
         for name, function in self.functions.items():
@@ -107,8 +112,8 @@ class Twin:
             if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
                 continue
             parent = self.parent(node)
-            like = isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func).endswith("_like")
-            if not like and (not isinstance(parent, ast.Attribute) or self.fact(node).kind == "tensor"):
+            called = last_name(parent.func) if isinstance(parent, ast.Call) and parent.args[:1] == [node] else ""
+            if not called.endswith("_like") and (not isinstance(parent, ast.Attribute) or self.fact(node).kind == "tensor"):
                 yield node
 
     def parent(self, node: ast.AST) -> ast.AST | None:

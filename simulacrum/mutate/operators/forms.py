@@ -10,8 +10,8 @@ from simulacrum.mutate.sites import Piece, Twin, last_name
 
 # Numbers in these calls are axes, sizes and types, not values.
 SHAPING = {
-    "reshape", "view", "expand", "unbind", "stack", "cat", "sum", "any", "all", "amax", "amin", "flip", "roll",
-    "permute", "transpose", "unsqueeze", "squeeze", "range", "to", "split", "chunk", "select", "narrow", "repeat", "index_select",
+    "reshape", "view", "expand", "unbind", "stack", "cat", "sum", "any", "all", "amax", "amin", "flip", "roll", "range",
+    "permute", "transpose", "unsqueeze", "squeeze", "to", "split", "chunk", "select", "narrow", "repeat", "index_select",
 }  # fmt: skip
 
 

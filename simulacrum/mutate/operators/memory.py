@@ -30,11 +30,6 @@ def in_place(twin: Twin) -> Iterator[Edit]:
             yield twin.replaced(node, f"{twin.raw(node.left)}.{method}({twin.raw(node.right)})", lift=False)
 
 
-def _overwritten(text: str, fact: Fact) -> str:
-    """A call that changes a tensor where it lies."""
-    return f"{text}.logical_not_()" if fact.is_bool else f"{text}.add_(1)"
-
-
 @operator("K19", "the caller's action written over")
 def action_written(twin: Twin) -> Iterator[Edit]:
     """Before `step` returns, the action that it was given is changed."""
