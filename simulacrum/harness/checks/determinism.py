@@ -125,4 +125,6 @@ def _judged(runs: Runs) -> Outcome:
     }
     if parts.failed is None and not runs.first.ends.any():
         return Outcome("inconclusive", "no episode ended in the rollout", evidence, None, parts.results)
+    if len(parts.results) == 1:
+        return parts.joined()
     return parts.outcome(f"{len(runs.held)} circumstances and a fresh process, all the same bits", **evidence)

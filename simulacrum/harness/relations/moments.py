@@ -27,7 +27,7 @@ from simulacrum.rng.batched import BatchedDraw
 from simulacrum.twin.batched import BatchedEnv, Context
 
 Shown = dict[str, Tensor]  # what a moment shows, by the names that frames use
-ROWS, STEPS, QUICK_ROWS, QUICK_STEPS = 129, 200, 33, 40
+ROWS, STEPS, QUICK_ROWS, QUICK_STEPS = 193, 100, 33, 40
 KEPT, QUICK_KEPT = 4096, 512  # moments
 
 

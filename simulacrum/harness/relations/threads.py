@@ -14,7 +14,8 @@ from simulacrum.harness.world import World
 from simulacrum.trace.divergence import Divergence
 
 # torch shares an operation among threads from 32,768 elements on, so that [N] and [N, K] are shared at other sizes.
-ROWS, QUICK_ROWS, CROWD, STEPS, LIMIT = 40_000, 3_000, 256, 3, 2
+# An episode of one step and the reset after it.
+ROWS, QUICK_ROWS, CROWD, STEPS, LIMIT = 33_000, 3_000, 256, 2, 1
 PIECES = (1, 17, 8_191)  # the rest is the last one
 
 
