@@ -60,28 +60,33 @@ class Casework:
 
     def each_step(self, case: Case) -> Iterator[Found]:
         """Every step of the case in which its row differs, in order."""
-        row, schema = case.line.row, self.package.schema
-        batch = BatchSide(self.env(case, case.form, case.device))
-        env, final = batch.env, batch.env.autoreset_mode == AutoresetMode.SAME_STEP
-        side = self.other(case, env)
+        row, schema, env = case.line.row, self.package.schema, self.env(case, case.form, case.device)
+        final = env.autoreset_mode == AutoresetMode.SAME_STEP
         fields, legal = frame_fields(schema, final=final), Legal(schema, final=final)
         if case.against != "reference":  # two batches of one twin: tolerances are between the twins
             fields = {name: replace(field, tolerance=None) for name, field in fields.items()}
-        core, forced = env.core, env.core.override
+        for step, own, batched, side in self.frames(case):
+            one = rows_of(batched, [row])
+            found = [shown_difference(d, 0, own, one, fields) for d in differences(own, one, fields)]
+            if self.stated and isinstance(side, _Reference):
+                found += _untrue(env, row, side, one, legal, stepped=step >= 0)
+            if found:
+                yield Found(step, tuple(found))
+
+    def frames(self, case: Case) -> Iterator[tuple[int, Frame, Frame, _Reference | _Batch]]:
+        """(step, the row's frame on the other side, the whole batch's frame, the other side) of the start and each
+        step."""
+        batch = BatchSide(self.env(case, case.form, case.device))
+        core, forced = batch.env.core, batch.env.core.override
+        side = self.other(case, batch.env)
         # One row of values serves all rows of a batch.
         core.override = {s: [value] if isinstance(value, list) else value for s, value in case.forced.items()} or None
         try:
             for step in range(-1, case.steps):
                 show = step >= 0 or self.shown or case.steps == 0 or any(line.start is None for line in case.lines)
                 own, batched = side.go(step, show), go(batch, case, step, show)
-                if own is None or batched is None:
-                    continue
-                one = rows_of(batched, [row])
-                found = [shown_difference(d, 0, own, one, fields) for d in differences(own, one, fields)]
-                if self.stated and isinstance(side, _Reference):
-                    found += _untrue(env, row, side, one, legal, stepped=step >= 0)
-                if found:
-                    yield Found(step, tuple(found))
+                if own is not None and batched is not None:
+                    yield step, own, batched, side
         finally:
             core.override = forced
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from simulacrum.harness.bench import Bench, Outcome
+from simulacrum.harness.diagnosis import diagnose
 from simulacrum.harness.shrink import shrink
 from simulacrum.harness.shrink.as_test import as_test
 from simulacrum.trace.divergence import Divergence, dump_divergence
@@ -35,6 +36,8 @@ def _completed(bench: Bench, record: Divergence) -> Divergence:
     moment = bench.moments.get(record.id)
     shrunk = shrink(bench.package, record, moment, quick=bench.quick, say=say)
     record = replace(record, shrunk=shrunk)
+    with contextlib.suppress(Exception):
+        record = replace(record, diagnosis=diagnose(bench.package, record))
     return rewritten(bench, record)
 
 
