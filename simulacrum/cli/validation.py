@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,11 +22,20 @@ if TYPE_CHECKING:
 def validate(
     name: Env,
     check: Checks = None,
+    level: Annotated[
+        int | None,
+        typer.Option("--level", min=1, max=3, help="1 rules; 2 their interactions, too; 3 rollouts, too. No report."),
+    ] = None,
     compile: FormsToValidate = None,
     device: Device = "cpu",
     quick: Annotated[bool, typer.Option("--quick", help="A fraction of the work, for a first look.")] = False,
     failures: Annotated[
         Path | None, typer.Option("--failures", metavar="DIR", help="Where failure files go. Default: failures/")
+    ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="FILE", help="Also compare episodes that this policy plays: path.py:function "
+                     "of (observation, state, t), or model.zip of Stable-Baselines3."),
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop after the first failed check.")] = False,
     json: Json = False,
@@ -34,8 +43,8 @@ def validate(
 ) -> None:
     """Validate an environment: both twins side by side, bit for bit.
 
-    A full run writes the report that the gate reads. A run with -k or --quick is partial: it grants nothing and
-    revokes nothing. Exit codes: 0 passed, 1 a check failed, 2 wrong usage or a broken package.
+    A full run writes the report that the gate reads. A run with -k, --level or --quick is partial: it grants
+    nothing and revokes nothing. Exit codes: 0 passed, 1 a check failed, 2 wrong usage or a broken package.
 
     --json prints one JSON object a line, each with an "event" (`simulacrum/cli/events.schema.json` states them):
 
@@ -48,21 +57,25 @@ def validate(
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
     from simulacrum.cli import outcome, progress
+    from simulacrum.cli.given_policy import load_policy
     from simulacrum.contract.package import load_package
 
     terminal.use_json(json)
     package = load_package(name)
     terminal.one_thread()
-    plan = _plan(package, check, compile, device, quick)
+    plan = _plan(package, check, compile, device, quick, level)
+    act = load_policy(policy, package) if policy is not None else None
     view = progress.view_for(plan, json=json, verbose=verbose)
     began = time.perf_counter()
-    result = _run(plan, view, check or None, device, failures or _failures_folder(), keep_going=not fail_fast)
+    result = _run(
+        plan, view, check or None, device, failures or _failures_folder(), policy=act, keep_going=not fail_fast
+    )
     outcome.show(plan, result, time.perf_counter() - began, json=json, verbose=verbose)
     raise typer.Exit(terminal.PASSED if result.passed else terminal.FAILED)
 
 
 def _run(
-    plan: Plan, view: View, checks: list[str] | None, device: str, failures: Path, *, keep_going: bool
+    plan: Plan, view: View, checks: list[str] | None, device: str, failures: Path, *, policy: Any, keep_going: bool
 ) -> BatteryResult:
     from simulacrum.harness.battery import run_battery
 
@@ -70,36 +83,46 @@ def _run(
         return run_battery(
             plan.package,
             checks=checks,
+            level=plan.level,
             forms=plan.forms if plan.named else None,
             device=device,
             quick=plan.quick,
             failures=failures,
             progress=view.progress,
             on_check=view.ended,
+            policy=policy,
             keep_going=keep_going,
         )
 
 
-def _plan(package: EnvPackage, check: list[str] | None, compile: list[str] | None, device: str, quick: bool) -> Plan:
+def _plan(
+    package: EnvPackage,
+    check: list[str] | None,
+    compile: list[str] | None,
+    device: str,
+    quick: bool,
+    level: int | None = None,
+) -> Plan:
     from simulacrum.cli.progress import Plan
     from simulacrum.engine.forms import resolve_form, standard_forms
     from simulacrum.engine.modes import check_device
-    from simulacrum.harness.battery import chosen_checks
+    from simulacrum.harness.battery import at_level, chosen_checks
 
     place = check_device(device)
-    forms = standard_forms(place)
-    if compile is None and forms == ("eager",):
+    forms = standard_forms(place) if level is None or level > 2 else ("eager",)
+    if level is None and compile is None and forms == ("eager",):
         terminal.warn("no compiler was found, so only the eager form is validated (`simulacrum doctor` says more)")
     for form in compile or ():
         resolve_form(form, place, warn=False)
     return Plan(
         package=package,
-        checks=tuple(chosen_checks(check or None)),
+        checks=tuple(chosen_checks((check or None) if level is None else at_level(level, check or None))),
         forms=tuple(dict.fromkeys(["eager", *compile])) if compile else forms,
         named=bool(compile),
         device=str(place),
         quick=quick,
-        full=not check and not quick,
+        full=not check and not quick and level is None,
+        level=level,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES, SUB_CHECK_PATHS
+from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES, LEVELS, SUB_CHECK_PATHS, of_level
 from simulacrum.attest.record import CheckResult, Configuration, Report
 from simulacrum.attest.report import write_report
 from simulacrum.attest.subjects import cpu_capability
@@ -21,6 +21,7 @@ from simulacrum.engine.forms import resolve_form, standard_forms
 from simulacrum.engine.modes import check_device
 from simulacrum.errors import SimulacrumError, UsageError
 from simulacrum.harness.bench import Bench, Outcome, Progress, no_progress, skipped
+from simulacrum.harness.canaries import Aviary
 from simulacrum.harness.frames import frame_fields
 from simulacrum.harness.schedule import outcomes
 
@@ -66,12 +67,14 @@ def run_battery(
     package: EnvPackage,
     *,
     checks: Sequence[str] | None = None,
+    level: int | None = None,
     forms: Sequence[str] | None = None,
     device: str = "cpu",
     quick: bool = False,
     failures: Path | None = None,
     progress: Progress = no_progress,
     on_check: OnCheck | None = None,
+    policy: Callable[[Any, Any, int], Any] | None = None,
     keep_going: bool = True,
 ) -> BatteryResult:
     """Run the checks; a run of all of them, not quick, writes the report that the gate reads.
@@ -80,28 +83,36 @@ def run_battery(
         package: what is judged.
         checks: names from the catalogue (`differential`, or one part of it: `differential.rollouts`), or None for all.
             A selection never grants or revokes anything.
+        level: 1 rules, 2 their interactions as well, 3 rollouts as well: only what is of this level or a lower one. Such
+            a run writes no report of any kind, and below 3 it is eager unless a form is named.
         forms: the forms to validate beside the eager one. None means the native form, or where that cannot be built
             the Inductor form in its place; a form that is named has to be built.
         device: where the batched twin runs.
         quick: a fraction of the work; never a full run.
         failures: folder for failure files; `failures/` beside the package's files or in the working directory.
         progress, on_check: called while it runs and as each check ends.
+        policy: a policy of one row, as probes have it; the twins are compared on its episodes as well.
         keep_going: go on after a failed check.
 
     Raises:
         UsageError: an unknown check. ReportError: the report cannot be written.
     """
+    full, keep = checks is None and level is None and not quick, level is None
+    if level is not None:
+        checks, forms = at_level(level, checks), (["eager"] if forms is None and level < 3 else forms)
     chosen = chosen_checks(checks)
     place = check_device(device)
     asked = standard_forms(place) if forms is None else [resolve_form(form, place) for form in forms]
     built = tuple(dict.fromkeys(["eager", *asked]))
-    bench = Bench(package, forms=built, device=str(place), quick=quick, progress=progress,
+    bench = Bench(package, forms=built, device=str(place), quick=quick, progress=progress, policy=policy,
                   failures=failures or Path("failures"), asked=frozenset(n for n in checks or () if "." in n))
     result = BatteryResult(package)
     started, digest = _now(), _digest(package)
-    full = checks is None and not quick
     with contextlib.ExitStack() as running:
+        aviary = running.enter_context(Aviary()) if full else None
         for name, outcome, seconds in outcomes(bench, chosen, running, full=full, named=forms is not None):
+            if aviary is not None:
+                outcome = aviary.judged(name, outcome, progress)
             result.outcomes[name], result.seconds[name] = outcome, seconds
             if on_check is not None:
                 on_check(name, outcome, seconds)
@@ -110,7 +121,7 @@ def run_battery(
     if full and digest is not None and _digest(package) != digest:
         full = False  # nobody can say which of the two contents was judged
         result.note = "a file of the package changed while the battery ran: run it again for a full report"
-    if digest is not None:
+    if digest is not None and keep:
         result.report = _report(bench, result, digest, started, full=full)
         result.report_path = write_report(package, result.report, _judged_binary(bench) if full else None)
     return result
@@ -119,6 +130,16 @@ def run_battery(
 def _judged_binary(bench: Bench) -> Any:
     """The native form if it was built: what training is to load."""
     return None if bench.build_seconds is None else bench.native
+
+
+def at_level(level: int, checks: Sequence[str] | None) -> list[str]:
+    """Names of what runs at a level. Raises UsageError for an unknown name, or where nothing of the chosen is so low."""
+    chosen_checks(checks)
+    found = of_level(level, checks)
+    if not found:
+        raise UsageError(f"nothing of {', '.join(checks or ())} is of level {level} or a lower one",
+                         next_step=f"--level {level + 1}" if level < max(LEVELS) else None)
+    return found
 
 
 def chosen_checks(checks: Sequence[str] | None) -> list[str]:
