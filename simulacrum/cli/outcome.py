@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json as jsonlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
 from simulacrum.cli import terminal
+from simulacrum.cli.evidence import show_evidence
 from simulacrum.cli.progress import STATUS_STYLES, Plan
 
 if TYPE_CHECKING:
@@ -35,11 +36,22 @@ def show(plan: Plan, result: BatteryResult, seconds: float, *, json: bool, verbo
     rows: list[tuple[str, str | Text]] = [("result", _verdict(result, seconds))]
     if result.report_path is not None:
         rows.append(("report" if plan.full else "notes", terminal.short_path(result.report_path)))
+    rows += [("page", terminal.short_path(path)) for path in _pages(plan, result)]
     if result.note is not None:
         rows.append(("note", result.note))
     rows.append(("gate", _gate_line(plan, gate)))
     rows.append(("next", terminal.command(_next_step(plan, result, gate))))
     terminal.facts(console, rows)
+
+
+def _pages(plan: Plan, result: BatteryResult) -> list[Path]:
+    """A page beside the record of each failure."""
+    records = [outcome.divergence for outcome in result.outcomes.values() if outcome.divergence is not None]
+    if not records:
+        return []
+    from simulacrum.cli.explaining import pages
+
+    return pages(plan.package, records)
 
 
 def names(result: BatteryResult, status: str) -> list[str]:
@@ -51,9 +63,7 @@ def _show_evidence(console: Console, result: BatteryResult) -> None:
     for name, outcome in result.outcomes.items():
         console.print()
         console.print(Text.assemble((name, "bold"), f": {outcome.status}"))
-        for key, value in outcome.evidence.items():
-            text = jsonlib.dumps(value, default=str, ensure_ascii=False)
-            console.print(Text.assemble((f"  {key}: ", "dim"), text), soft_wrap=True)
+        show_evidence(console, outcome.evidence)
 
 
 def _show_failures(console: Console, result: BatteryResult, *, every: bool) -> None:
@@ -120,7 +130,10 @@ def _next_step(plan: Plan, result: BatteryResult, gate: GateState) -> str:
     validate = f"simulacrum validate {terminal.spoken(plan.package)}"
     failed = [*names(result, "failed"), *names(result, "inconclusive")]
     if not result.passed and failed:
-        return f"{validate} -k {failed[0]}"
+        again = "" if plan.level is None else f" --level {plan.level}"
+        return f"{validate} -k {failed[0]}{again}"
+    if plan.level is not None and plan.level < 3:
+        return f"{validate} --level {plan.level + 1}"
     if not gate.fresh:
         return validate
     return f'gymnasium.make_vec("{plan.package.env_id}", num_envs=1024, vectorization_mode="vector_entry_point")'

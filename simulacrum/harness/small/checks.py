@@ -48,11 +48,11 @@ class SingleSteps:
 
     def boundary_states(self) -> Outcome:
         """One field, the clock or the parameters at an end."""
-        return self._boundary("states with something at its end", Boundary.singles)
+        return self._boundary("boundary_states", "states with something at its end", Boundary.singles)
 
     def boundary_pairs(self) -> Outcome:
         """Two fields at their ends together, or a field and the clock."""
-        return self._boundary("states with two things at their ends", Boundary.pairs)
+        return self._boundary("boundary_pairs", "states with two things at their ends", Boundary.pairs)
 
     def native_states(self) -> Outcome:
         """One step in the native form from every place of the others, with draws as they come, against the eager."""
@@ -68,14 +68,14 @@ class SingleSteps:
                               native_states=native.states)  # fmt: skip
         return passed(f"{native.states:,} single steps of the native form agree", native_states=native.states)
 
-    def _boundary(self, what: str, run: Callable[[Boundary], None]) -> Outcome:
+    def _boundary(self, name: str, what: str, run: Callable[[Boundary], None]) -> Outcome:
         boundary = Boundary(self.bench, BOUNDARY_QUICK if self.bench.quick else BOUNDARY)
         run(boundary)
         if not boundary.sound:
-            return _failed(boundary, f"from {what}", boundary.evidence())
+            return _failed(boundary, f"from {what}", {name: boundary.evidence()})
         self.done.append(boundary)
         count, states = boundary.compared, len(boundary.sources)
-        return passed(f"{count:,} transitions from {states:,} {what} agree", **boundary.evidence())
+        return passed(f"{count:,} transitions from {states:,} {what} agree", **{name: boundary.evidence()})
 
 
 def _failed(comparison: Comparison, where: str, evidence: dict[str, Any]) -> Outcome:
