@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulacrum.trace.divergence import Divergence
 
 VERSION = 1  # of the events; a name that is added does not change it, one that goes or means something else does
-QUIET = 5.0  # seconds without an event, after which a JSON stream says that the run goes on
+QUIET = 10.0  # seconds without an event, after which a JSON stream says that the run goes on
 
 
 class JsonView(View):
@@ -47,6 +47,7 @@ class JsonView(View):
                 "device": plan.device,
                 "quick": plan.quick,
                 "full": plan.full,
+                "level": plan.level,
             }
         )
         return self

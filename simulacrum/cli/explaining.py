@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,9 @@ from simulacrum.cli import terminal
 from simulacrum.cli.choices import Json, complete_env
 
 if TYPE_CHECKING:
+    from simulacrum.contract.package import EnvPackage
     from simulacrum.harness.explain import Explanation, TwinSource
+    from simulacrum.trace.divergence import Divergence
 
 FAR = 3  # lines further than this from where the value is handed over are left to --json and the page
 _MOST_LINES = 24
@@ -33,12 +35,16 @@ def explain(
             autocompletion=complete_env,
         ),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with both twins side by side.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Explain a failure: what differs, the rule, the lines of both twins that compute it, and their values.
 
     The one step is run again, line by line, in the reference and in the batched twin as one row. --json prints the
-    same as one object (`simulacrum/cli/events.schema.json` states its shape), with every line and value.
+    same as one object (`simulacrum/cli/events.schema.json` states its shape), with every line and value. --html writes
+    one page that needs no network: both twins through time around the divergence, drawn, with source and rules.
 
     Exit codes: 0 explained, 2 the file cannot be used.
     """
@@ -51,10 +57,32 @@ def explain(
     record = read_divergence(case)
     package = package_for(case, record.env_id, env)
     told = explained(record, package, path=case, env=None if env is None else package.folder)
+    if html is not None:
+        from simulacrum.harness.page import write_page
+
+        write_page(told, package, html)
     if json:
         terminal.print_json(told.to_json())
+    elif html is not None:
+        terminal.facts(terminal.out(), [("wrote", terminal.short_path(html))])
     else:
         show(told)
+
+
+def pages(package: EnvPackage, records: Iterable[Divergence]) -> list[Path]:
+    """Write a page beside the file of each record, once for each; one that cannot be made is a warning."""
+    from simulacrum.harness.explain import explain as explained
+    from simulacrum.harness.page import write_page
+
+    env = package.folder if package.origin.startswith("path") else None
+    found: list[Path] = []
+    for number, record in {record.id: record for record in records if "record" in record.files}.items():
+        path = Path(record.files["record"]).with_suffix(".html")
+        try:
+            found.append(write_page(explained(record, package, env=env), package, path))
+        except Exception as error:  # the failure has been told already, and nothing here may hide it
+            terminal.warn(f"no page of the failure {number}: {error}")
+    return found
 
 
 def show(told: Explanation) -> None:

@@ -55,8 +55,9 @@ class TwinSource:
 class Explanation:
     """A divergence and everything around it.
 
-    rules: the ones that the field's lines name, nearest first. watched_*: what ran in the one step, run again.
-    parting: the first name that has another value in the batched twin than in the reference, where one does.
+    rules: those of the first value that differs, then the ones that the field's lines name, nearest first. watched_*:
+    what ran in the one step, run again. parting: the first name that has another value in the batched twin than in the
+    reference, where one does.
     path: the record's file, None where it is in none. env: the package's folder, where a command has to name it.
     """
 
@@ -79,6 +80,11 @@ class Explanation:
         far = "" if item.ulp is None or item.ulp > 1000 else f", {item.ulp} ulp apart"
         one, two = _scalar(item.reference), _scalar(item.batched)
         return f"{item.path} is {one} in the reference and {two} in the batched twin{far}, {when}{after}"
+
+    @property
+    def parting_rules(self) -> tuple[str, ...]:
+        """The rules that the lines of the first differing value carry out."""
+        return () if self.parting is None else _named_at(self.parting, self.watched_reference, self.watched_fast)
 
     @property
     def commands(self) -> Mapping[str, str]:
@@ -141,7 +147,8 @@ def _explained(record: Divergence, package: EnvPackage, path: Path | None, env: 
     one, two = (Watched(), Watched()) if at is None else (watch_reference(package, at), watch_fast(package, at))
     alike = _alike(package, list(earlier(record, path, package, EARLIER))) if first_parting(one, two) else {}
     parting = first_parting(one, two, alike)
-    rules = tuple(_rules(record, package, (reference, fast)))
+    first = () if parting is None else _named_at(parting, one, two)
+    rules = tuple(_rules(record, package, (reference, fast), first))
     return Explanation(record, rules, reference, fast, one, two, parting, path, env)
 
 
@@ -166,8 +173,19 @@ def _source_of(package: EnvPackage, name: str, record: Divergence) -> TwinSource
     return TwinSource(name, lines)
 
 
-def _rules(record: Divergence, package: EnvPackage, sources: tuple[TwinSource, ...]) -> Iterator[RuleSource]:
-    """The rules of the nearest lines; the record's own first where those lines name it, else after them."""
+def _named_at(parting: Parting, reference: Watched, fast: Watched) -> tuple[str, ...]:
+    """The rules of the lines where the first differing value was computed: their own, or the last ones named before."""
+    found: list[str] = []
+    for watched, at in ((reference, parting.reference_line), (fast, parting.fast_line)):
+        until = [line for line in watched.lines if line.function == parting.function and line.line <= at]
+        found += next((line.rules for line in sorted(until, key=lambda line: -line.line) if line.rules), ())
+    return tuple(dict.fromkeys(found))
+
+
+def _rules(
+    record: Divergence, package: EnvPackage, sources: tuple[TwinSource, ...], first: tuple[str, ...]
+) -> Iterator[RuleSource]:
+    """The rules `first`, then those of the nearest lines; the record's own before these if they name it, else after."""
     lines = sorted(
         (line for side in sources for line in side.lines if line.distance is not None and line.distance <= NEAR),
         key=lambda line: line.distance or 0,
@@ -176,7 +194,7 @@ def _rules(record: Divergence, package: EnvPackage, sources: tuple[TwinSource, .
     own = [] if record.rule is None else [record.rule.id]
     order = [*own, *near] if set(own) & set(near) else [*near, *own]
     known = package.spec.rules
-    for name in dict.fromkeys(order):
+    for name in dict.fromkeys([*first, *order]):
         if name in known:
             rule = known[name]
             yield RuleSource(rule.id, rule.heading, rule.text, "spec.md", rule.line)

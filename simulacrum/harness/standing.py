@@ -62,9 +62,12 @@ def earlier(record: Divergence, path: Path | None, package: EnvPackage, most: in
         yield standing_before(given, one, two)
 
 
-def standing_before(given: Trajectory, one: Start | Step, two: Step) -> Standing:
+def standing_before(
+    given: Trajectory, one: Start | Step, two: Step, forced: Mapping[str, Any] | None = None
+) -> Standing:
     """Where a trajectory's row stands before its step `two`, which follows the moment `one`."""
-    return Standing(one.state, two.action, given.seed, two.episode, two.t, given.params, given.max_episode_steps)
+    limit = given.max_episode_steps
+    return Standing(one.state, two.action, given.seed, two.episode, two.t, given.params, limit, forced or {})
 
 
 def trajectory_of(record: Divergence, path: Path | None, package: EnvPackage, side: str) -> Trajectory | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,48 @@ def test_a_file_that_is_no_record_is_2(cli, tmp_path):
     done = cli("explain", path)
     assert done.code == 2
     assert "not a divergence record" in done.err
+
+
+def test_a_page_is_written_where_it_is_asked_for(cli, counter, case):
+    done = cli("explain", case, "--env", counter, "--html", "page.html")
+    assert done.code == 0, done.err
+    assert done.out == "wrote  page.html\n"
+    page = Path("page.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "state.count" in page
+
+
+def test_a_page_that_cannot_be_written_is_2(cli, counter, case):
+    done = cli("explain", case, "--env", counter, "--html", "/proc/nowhere/page.html")
+    assert done.code == 2
+    assert "/proc/nowhere" in done.err
+
+
+def test_validate_leaves_a_page_beside_the_record(cli, counter, edit, own_folders):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 2")
+    done = cli("validate", counter, *QUICK)
+    (page,) = (own_folders / "failures").glob("*.html")
+    assert page.with_suffix(".json").exists()
+    assert f"page    failures/{page.name}" in done.out
+    assert done.out.index("DIVERGENCE") < done.out.index("page ")
+
+
+def test_a_page_that_fails_does_not_hide_the_failure(cli, counter, edit, own_folders, monkeypatch):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 2")
+
+    def broken(*_):
+        raise RuntimeError("no paper")
+
+    monkeypatch.setattr("simulacrum.harness.page.write_page", broken)
+    done = cli("validate", counter, *QUICK)
+    assert done.code == 1
+    assert "result  FAILED: differential" in done.out
+    assert "warning: no page of the failure" in done.err
+    assert "no paper" in done.err
+    assert not list((own_folders / "failures").glob("*.html"))
+
+
+def test_programs_get_no_page(cli, counter, edit, own_folders):
+    edit(counter / "fast.py", "count = state.count + 1", "count = state.count + 2")
+    cli("validate", counter, *QUICK, "--json")
+    assert not list((own_folders / "failures").glob("*.html"))
