@@ -16,7 +16,7 @@ from simulacrum.engine.draws import NO_DRAW
 from simulacrum.engine.params import row_params
 from simulacrum.engine.single import scalar_action
 from simulacrum.harness.bench import Bench, Outcome, failed, passed, skipped
-from simulacrum.harness.frames import Array, take
+from simulacrum.harness.frames import Array, frame_fields, take
 from simulacrum.harness.relations.moments import Moments, changed
 from simulacrum.harness.relations.spliced import Spliced, SplicedScalar
 from simulacrum.harness.relations.told import apart
@@ -125,7 +125,7 @@ def _of_phase(bench: Bench, scalar: Scalar, phase: str, slots: list[str], counte
         other = at.draw(phase, key=_key(at, ELSEWHERE[0]))
         again = _shown(at, phase, Spliced(at.draw(phase), other, everywhere, layout))
         feeds = _fed(scalar, phase, slot, rows, [plain[row][0] for row in rows])
-        live = _live(shown, again, feeds, rows)
+        live = _live(bench, shown, again, feeds, rows)
         notes = (f"the draw {slot} changes it, which in the reference does not depend on that draw",)
         found = apart(bench, at, shown, again, side="the row with its own draws", notes=notes, live=live,
                       reset=phase == "reset")
@@ -166,12 +166,14 @@ def _fed(scalar: Scalar, phase: str, slot: str, rows: list[int], plain: list[dic
 
 
 def _live(
-    shown: dict[str, Tensor], again: dict[str, Tensor], feeds: dict[str, list[bool]], rows: list[int]
+    bench: Bench, shown: dict[str, Tensor], again: dict[str, Tensor], feeds: dict[str, list[bool]], rows: list[int]
 ) -> dict[str, Array]:
-    """What may not have changed: rows of names that the slot does not feed. Rows that were not asked do not count."""
-    live: dict[str, Array] = {}
+    """What may not have changed: rows of names that the slot does not feed. Rows that were not asked do not count, nor
+    do fields with a tolerance, within which one twin may notice what the other rounds away."""
+    fields, live = frame_fields(bench.schema), dict[str, Array]()
     for name, mask in changed(shown, again).items():
         counts: Array = np.zeros(len(mask), dtype=bool)
-        counts[rows] = [not fed for fed in feeds[name]]
+        if fields[name].tolerance is None:
+            counts[rows] = [not fed for fed in feeds[name]]
         live[name] = counts
     return live
