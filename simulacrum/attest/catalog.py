@@ -6,6 +6,7 @@ its heading in the documentation. Everything that needs the names reads them her
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,8 @@ class CheckInfo:
     "if supplied" - runs where the package brings what the check needs, else it is skipped;
     "per configuration" - decided for each device class and compiled form; a failure closes that one;
     "records" - writes figures down, and fails only where what it timed is not what was compared.
+
+    level: the first level at which some of it runs; its sub-checks have levels of their own (`SubCheck`).
     """
 
     name: str
@@ -30,6 +33,7 @@ class CheckInfo:
     claim: str
     blind_spot: str
     needs_compiler: bool = False
+    level: int = 3
 
 
 CHECKS: tuple[CheckInfo, ...] = (
@@ -38,30 +42,35 @@ CHECKS: tuple[CheckInfo, ...] = (
         required="yes",
         claim="spec.md and schema.json exist, are complete, and agree with each other and the code's imports",
         blind_spot="whether the rules, as written, are the rules the author had in mind",
+        level=1,
     ),
     CheckInfo(
         name="differential",
         required="yes",
         claim="both twins agree bit for bit, over several batch sizes, drivers and episode ends",
         blind_spot="a rule misread in the same way in both twins, and states that no driver reached",
+        level=1,
     ),
     CheckInfo(
         name="batch_independence",
         required="yes",
         claim="a row alone, in a batch of any size, at any position, gives the same bits",
         blind_spot="batch sizes and neighbours that were not tried",
+        level=2,
     ),
     CheckInfo(
         name="invariant_sweep",
         required="yes",
         claim="the stated invariants hold after every step of long, wide rollouts",
         blind_spot="whatever nobody stated as an invariant",
+        level=1,
     ),
     CheckInfo(
         name="auto_reset",
         required="yes",
         claim="the episode boundary is right in every mode: staggered, simultaneous, length-one episodes",
         blind_spot="wrappers and training code that read the boundary wrongly outside the environment",
+        level=2,
     ),
     CheckInfo(
         name="determinism",
@@ -185,3 +194,24 @@ SUB_CHECKS_OF: dict[str, tuple[str, ...]] = {
     check.name: tuple(one.name for one in SUB_CHECKS if one.check == check.name) for check in CHECKS
 }
 SUB_CHECK_PATHS: tuple[str, ...] = tuple(one.path for one in SUB_CHECKS)
+LEVELS = {1: "rules", 2: "interactions of rules", 3: "rollouts"}
+
+
+def of_level(level: int, names: Sequence[str] | None = None) -> list[str]:
+    """What runs at a level: names of checks, or of their sub-checks where only some are of this level or a lower one.
+
+    Args:
+        level: 1 rules, 2 interactions of rules as well, 3 rollouts as well.
+        names: checks and sub-checks to choose from; all by default.
+    """
+    found: list[str] = []
+    for check in CHECKS:
+        parts = [one for one in SUB_CHECKS if one.check == check.name]
+        if names is not None and check.name not in names:
+            parts = [one for one in parts if one.path in names]
+            if not parts:
+                continue
+        low = [one.path for one in parts if one.level <= level]
+        whole = check.level <= level and len(low) == len(SUB_CHECKS_OF[check.name])
+        found += [check.name] if whole else low
+    return found

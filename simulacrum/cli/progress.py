@@ -37,7 +37,8 @@ STATUS_STYLES = {
 class Plan:
     """What a run is going to do.
 
-    `full` says whether it writes the report that the gate reads, `named` whether the caller chose the forms.
+    `full` says whether it writes the report that the gate reads, `named` whether the caller chose the forms, `level`
+    how much of the checks runs (None: all).
     """
 
     package: EnvPackage
@@ -47,6 +48,7 @@ class Plan:
     quick: bool
     full: bool
     named: bool = False
+    level: int | None = None
 
 
 class View:

@@ -48,7 +48,7 @@ def validate(
 
     --json prints one JSON object a line, each with an "event" (`simulacrum/cli/events.schema.json` states them):
 
-    - `started`: version, package, env_id, folder, checks, forms, device, quick, full
+    - `started`: version, package, env_id, folder, checks, forms, device, quick, full, level
     - `progress`, where nothing else was printed for some seconds: name, what, done, total
     - `check`, as each one ends: name, status, seconds, message, evidence, parts (its sub-checks), divergence (null, or
       the whole record), explanation (null, or what `simulacrum explain --json` prints of it)

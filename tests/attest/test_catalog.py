@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES, CHECKS
+from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES, CHECKS, SUB_CHECK_PATHS, SUB_CHECKS, of_level
 
 
 def test_the_ten_checks_in_their_order() -> None:
@@ -35,3 +35,30 @@ def test_who_must_pass() -> None:
     assert required.pop("throughput") == "records"
     assert set(required.values()) == {"yes"}
     assert [check.name for check in CHECKS if check.needs_compiler] == ["benchmark_factory_parity"]
+
+
+def test_level_of_a_check_is_that_of_its_first_part() -> None:
+    for check in CHECKS:
+        levels = [one.level for one in SUB_CHECKS if one.check == check.name]
+        assert check.level == min(levels, default=check.level), check.name
+        assert 1 <= check.level <= 3, check.name
+
+
+def test_a_level_holds_the_ones_below_it() -> None:
+    assert "spec_contract" in of_level(1)
+    assert {"differential.small_model", "differential.boundary_states"} <= set(of_level(1))
+    assert "differential.boundary_pairs" not in of_level(1)
+    assert set(of_level(1)) <= set(of_level(2))
+    assert "differential.rollouts" not in of_level(2)
+    assert tuple(of_level(3)) == CHECK_NAMES
+    for level in (1, 2):
+        names = of_level(level)
+        chosen = {path for path in SUB_CHECK_PATHS if path in names or path.partition(".")[0] in names}
+        assert chosen == {one.path for one in SUB_CHECKS if one.level <= level}
+
+
+def test_a_level_within_chosen_checks() -> None:
+    assert of_level(1, ["differential"]) == ["differential.small_model", "differential.boundary_states"]
+    assert of_level(1, ["differential.rollouts", "invariant_sweep.no_op"]) == ["invariant_sweep.no_op"]
+    assert of_level(2, ["replay"]) == []
+    assert of_level(3, ["replay"]) == ["replay"]
