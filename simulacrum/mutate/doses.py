@@ -1,8 +1,8 @@
 """Faults that wait: the same change of an expression, where a rare condition on a row holds and nowhere else.
 
-The condition is made of what the method has at hand: the clock, the row's number, fields of the state, truth values that
-rules came to before. A helper without the context gets it as one more argument. A twin cannot know which episode it is
-in, so the dose "episode>=2" counts the first steps it has seen, in memory of its own.
+The condition is made of what the method has at hand: the clock, the row's number, fields of the state, truth values
+that rules came to before. A helper without the context gets it as one more argument. A twin cannot know which episode
+it is in, so the dose "episode>=2" counts the first steps it has seen, in memory of its own.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Ed
 
 
 def _form(twin: Twin, nodes: Sequence[ast.AST], pieces: Sequence[Piece]) -> str:
-    """The syntax tree of some whole functions, or of the file, with the pieces in them: what is said, spelling apart."""
+    """The syntax tree of some whole functions, or of the file, with the pieces in them."""
     texts: list[str] = []
     for node in nodes:
         if isinstance(node, ast.Module):

@@ -113,7 +113,8 @@ class Twin:
                 continue
             parent = self.parent(node)
             called = last_name(parent.func) if isinstance(parent, ast.Call) and parent.args[:1] == [node] else ""
-            if not called.endswith("_like") and (not isinstance(parent, ast.Attribute) or self.fact(node).kind == "tensor"):
+            whole = not isinstance(parent, ast.Attribute) or self.fact(node).kind == "tensor"
+            if whole and not called.endswith("_like"):
                 yield node
 
     def parent(self, node: ast.AST) -> ast.AST | None:

@@ -14,6 +14,7 @@ MODULES = (
     "axes",
     "entities",
     "clock",
+    "flags",
     "order",
     "restart",
     "draws",
@@ -24,9 +25,14 @@ MODULES = (
     "memory",
     "sums",
     "classic",
+    "constants",
 )
 
 for _module in MODULES:
     importlib.import_module(f"{__name__}.{_module}")
+
+# Beside this package, since what they enter is no fault.
+for _module in ("rewrites", "spellings"):
+    importlib.import_module(f"simulacrum.mutate.{_module}")
 
 __all__ = ["MODULES", "OPERATORS", "REWRITES", "Operator"]

@@ -35,7 +35,9 @@ def _ends(field: Field) -> tuple[int, int] | None:
 def permuted(twin: Twin) -> Iterator[Edit]:
     """a -> last - a, a -> a + 1 wrapped; two components exchanged; a float's sign."""
     field = _action(twin)
-    for node in _reads(twin) if field is not None else ():
+    if field is None:
+        return
+    for node in _reads(twin):
         text, ends = twin.raw(node), _ends(field)
         if field.is_float:
             yield twin.replaced(node, f"-{text}", "the other sign")
@@ -67,7 +69,9 @@ def clipped(twin: Twin) -> Iterator[Edit]:
     """The last action taken for the one before it; the first for the next."""
     field = _action(twin)
     ends = None if field is None else _ends(field)
-    for node in _reads(twin) if ends is not None and ends[1] > ends[0] else ():
+    if ends is None or ends[1] == ends[0]:
+        return
+    for node in _reads(twin):
         yield twin.replaced(node, f"{twin.raw(node)}.clamp(max={ends[1] - 1})", "the last action is clipped")
         yield twin.replaced(node, f"{twin.raw(node)}.clamp(min={ends[0] + 1})", "the first action is clipped")
 
@@ -77,7 +81,9 @@ def scalar_clipped(twin: Twin) -> Iterator[Edit]:
     """The last action taken for the one before it; the first for the next."""
     field = _action(twin)
     ends = None if field is None else _ends(field)
-    for node in _reads(twin) if ends is not None and ends[1] > ends[0] else ():
+    if ends is None or ends[1] == ends[0]:
+        return
+    for node in _reads(twin):
         yield twin.replaced(node, f"min({twin.raw(node)}, {ends[1] - 1})", "the last action is clipped")
         yield twin.replaced(node, f"max({twin.raw(node)}, {ends[0] + 1})", "the first action is clipped")
 
@@ -136,6 +142,8 @@ def ends_episode(twin: Twin) -> Iterator[Edit]:
     """The last action terminates, as if it were illegal and illegal ones did."""
     field = _action(twin)
     ends = None if field is None else _ends(field)
-    for outcome in outcomes(twin) if ends is not None else ():
+    if ends is None:
+        return
+    for outcome in outcomes(twin):
         test = f"({twin.argument('step', 1)} == {ends[1]})"
         yield twin.replaced(outcome.terminated, f"{twin.src(outcome.terminated)} | {test}", "the last action ends it")

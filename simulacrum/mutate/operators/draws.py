@@ -23,7 +23,9 @@ def other_slot(twin: Twin) -> Iterator[Edit]:
     """`draw.integers("a", n)` -> `draw.integers("b", n)`: both are one draw."""
     for call in draw_calls(twin):
         slot = _slot(twin, call)
-        for other in twin.schema.draws if slot is not None else ():
+        if slot is None:
+            continue
+        for other in twin.schema.draws:
             alike = (other.phase, other.distribution, other.dtype, other.count) == (
                 slot.phase, slot.distribution, slot.dtype, slot.count,
             )  # fmt: skip

@@ -11,7 +11,8 @@ from simulacrum.mutate.sites import Piece, Twin, last_name
 # Numbers in these calls are axes, sizes and types, not values.
 SHAPING = {
     "reshape", "view", "expand", "unbind", "stack", "cat", "sum", "any", "all", "amax", "amin", "flip", "roll", "range",
-    "permute", "transpose", "unsqueeze", "squeeze", "to", "split", "chunk", "select", "narrow", "repeat", "index_select",
+    "permute", "transpose", "unsqueeze", "squeeze", "to", "split", "chunk", "select", "narrow", "repeat",
+    "index_select",
 }  # fmt: skip
 
 
@@ -176,3 +177,20 @@ def results(twin: Twin, *functions: str) -> Iterator[ast.expr]:
         computed = not isinstance(node, (ast.Name, ast.Attribute)) and not is_shaping(twin, node)
         if place and computed and fact.kind == "tensor" and fact.rows:
             yield node
+
+
+def after(twin: Twin, node: ast.AST, text: str) -> Piece:
+    """`text` behind an argument of a call, and behind the brackets around the argument."""
+    _, end = twin.span(node)
+    while twin.data[end : end + 1] == b")" and _closes(twin, node, end):
+        end += 1
+    return Piece(end, end, text)
+
+
+def _closes(twin: Twin, node: ast.AST, end: int) -> bool:
+    """Whether the bracket at `end` closes one around the node itself and not the call that holds it."""
+    call = twin.parent(node)
+    if isinstance(call, ast.keyword):
+        call = twin.parent(call)
+    assert call is not None
+    return end + 1 < twin.span(call)[1]

@@ -86,8 +86,7 @@ def reassociated(twin: Twin) -> Iterator[Edit]:
                 continue
             other = node.right if inner is node.left else node.left
             a, b, c = twin.src(inner.left), twin.src(inner.right), twin.src(other)
-            kinds = (type(inner.op), type(outer.op), inner is node.left)
-            text = {
+            forms: dict[tuple[type[ast.operator], type[ast.operator], bool], str] = {
                 (ast.Add, ast.Add, True): f"{a} + ({b} + {c})",
                 (ast.Sub, ast.Add, True): f"{a} + ({c} - {b})",
                 (ast.Add, ast.Sub, True): f"{a} + ({b} - {c})",
@@ -97,7 +96,8 @@ def reassociated(twin: Twin) -> Iterator[Edit]:
                 (ast.Mult, ast.Mult, False): f"({c} * {a}) * {b}",
                 (ast.Mult, ast.Div, True): f"{a} * ({b} / {c})",
                 (ast.Mult, ast.Div, False): f"{c} / {a} / {b}",
-            }.get(kinds)
+            }
+            text = forms.get((type(inner.op), type(outer.op), inner is node.left))
             if text is not None:
                 yield twin.replaced(node, text)
 

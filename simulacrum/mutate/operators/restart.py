@@ -76,7 +76,8 @@ def _shown(twin: Twin) -> Iterator[ast.expr]:
         place = isinstance(parent, (ast.Return, ast.Dict, ast.List)) or (
             isinstance(parent, ast.Assign) and isinstance(node, (ast.BinOp, ast.Call))
         )
-        if place and fact.kind == "tensor" and fact.rows and -1 not in fact.shape and not is_shaping(twin, parent):
+        shaping = parent is not None and is_shaping(twin, parent)
+        if place and fact.kind == "tensor" and fact.rows and -1 not in fact.shape and not shaping:
             yield node
 
 
