@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import time
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from simulacrum.contract.loader import ROOT
 from simulacrum.errors import SimulacrumError
 from simulacrum.harness.bench import Bench, Outcome, failed
 from simulacrum.harness.shrink.hook import made_small
@@ -27,16 +27,15 @@ def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
     except NotImplementedError as error:
         outcome = failed(f"a method of the twin is not written: {error}")
     except Exception as error:  # an author's mistake inside a twin: say where, not our insides
-        outcome = failed(_explained(error, bench.package.folder), kind=type(error).__name__)
+        outcome = failed(_explained(error), kind=type(error).__name__)
     return made_small(bench, outcome), time.perf_counter() - began
 
 
-def _explained(error: Exception, folder: Path) -> str:
-    """The error with the innermost line of the package's own files, where there is one."""
+def _explained(error: Exception) -> str:
+    """The error with the innermost line of a package's own files, where there is one: a small model is a copy of it."""
     place, trace = "", error.__traceback__
     while trace is not None:
-        filename = trace.tb_frame.f_code.co_filename
-        if filename.startswith(str(folder)):
-            place = f"\n  where: {filename}:{trace.tb_lineno}"
+        if str(trace.tb_frame.f_globals.get("__name__", "")).startswith(f"{ROOT}."):
+            place = f"\n  where: {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     return f"{type(error).__name__}: {error}{place}"

@@ -12,6 +12,7 @@ arguments count once, and the order of independent operations plays no part.
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import sys
@@ -32,7 +33,7 @@ from simulacrum.engine.params import batch_params
 from simulacrum.harness import drivers
 from simulacrum.mutate.judge import Settings, planted, unfit
 from simulacrum.mutate.mutant import Mutant
-from simulacrum.mutate.recorded import operation_words, recorded, sha, tensor_words
+from simulacrum.mutate.recorded import LIKE, operation_words, recorded, sha, shaped, tensor_words
 from simulacrum.rng.batched import BatchedDraw, blocks_as_one_operator, episode_key, split_seed
 from simulacrum.twin.batched import BatchedEnv, Context
 from simulacrum.twin.invariant import invariants_of
@@ -170,7 +171,9 @@ def fingerprint(graph: Graph, constants: dict[str, str]) -> str:
             words = constants.get(node.name) or f"input {inputs}"
             inputs += node.name not in constants
         else:
-            args, kwargs = (pytree.tree_map(lambda one: _word(one, known), part) for part in (node.args, node.kwargs))
+            like = str(node.target).split(".")[1:2] in ([name] for name in LIKE)
+            args = pytree.tree_map(_form if like else functools.partial(_word, known), node.args)
+            kwargs = pytree.tree_map(functools.partial(_word, known), node.kwargs)
             words = operation_words(f"{node.op} {node.target}", args, kwargs)
             schema = getattr(node.target, "_schema", None)
             if written or (schema is not None and schema.is_mutable):
@@ -182,8 +185,12 @@ def fingerprint(graph: Graph, constants: dict[str, str]) -> str:
     raise AssertionError("a graph ends with its output")
 
 
-def _word(value: Any, known: dict[Node, str]) -> str:
+def _word(known: dict[Node, str], value: Any) -> str:
     return known[value] if isinstance(value, Node) else f"{type(value).__name__}:{value!r}"
+
+
+def _form(value: Any) -> str:
+    return shaped(value.meta["val"] if isinstance(value, Node) else value)
 
 
 def _constant(value: Any) -> str:

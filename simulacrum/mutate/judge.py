@@ -127,7 +127,7 @@ class Judge:
                 outcome = self.run(replace(stage, quick=False))
                 if outcome.status != "failed":
                     continue
-            if not _by_the_twins(outcome, self.package):
+            if not _by_the_twins(outcome):
                 return Verdict(self.mutant.id, LOST, why=f"{stage.check} broke: {_first_lines(outcome.message)}",
                                checks=self.checks, spent=self.spent)
             self.killed = self._killed(stage.check, outcome)
@@ -151,7 +151,8 @@ class Judge:
             self.checks.update(parts or {stage.check: outcome.status})
         small = outcome.parts.get(SMALL_MODEL.partition(".")[2])
         if small is not None:
-            self.small_model = small.status == "passed" and bool(small.evidence.get("complete"))
+            # A whole run passes only where everything was walked.
+            self.small_model = small.status == "passed" and not stage.quick
         return outcome
 
     def _killed(self, check: str, outcome: Outcome) -> Verdict:
@@ -220,10 +221,10 @@ def _ran(outcome: Outcome) -> bool:
     return "rules" in outcome.evidence or "kind" in outcome.evidence
 
 
-def _by_the_twins(outcome: Outcome, package: EnvPackage) -> bool:
+def _by_the_twins(outcome: Outcome) -> bool:
     """Whether a failure is one of the package: an exception that came from elsewhere says nothing about a mutant."""
     kind = str(outcome.evidence.get("kind", ""))
-    return not kind or hasattr(errors, kind) or str(package.folder) in outcome.message
+    return not kind or hasattr(errors, kind) or "\n  where: " in outcome.message
 
 
 def _first_lines(text: str, lines: int = 3) -> str:

@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 COMMUTES = ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_and", "logical_or", "logical_xor", "eq", "ne")
+LIKE = ("full_like", "zeros_like", "ones_like", "empty_like")  # of what they are given only the form counts
 _READS = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "unique_dim", "_unique2")
 
 
@@ -46,9 +47,8 @@ class _Recorder(TorchDispatchMode):
         name = str(func).split(".")
         if name[1:2] and name[1] in _READS:
             raise LooksAtValuesError(str(func))
-        words = operation_words(
-            str(func), pytree.tree_map(self.named, args), pytree.tree_map(self.named, kwargs or {})
-        )
+        spell = shaped if name[1:2] and name[1] in LIKE else self.named
+        words = operation_words(str(func), pytree.tree_map(spell, args), pytree.tree_map(self.named, kwargs or {}))
         if func._schema.is_mutable or self.written:
             words = f"{len(self.written)} {words}"
             self.written.append(words)
@@ -79,6 +79,13 @@ def operation_words(name: str, args: Any, kwargs: Any) -> str:
     if len(parts) == 3 and parts[2] == "Tensor" and len(args) == 2 and parts[1] in COMMUTES:
         args = sorted(map(str, args))
     return f"{name} {list(args)} {sorted(dict(kwargs).items())}"
+
+
+def shaped(value: Any) -> str:
+    """An argument of which only the form counts."""
+    if isinstance(value, torch.Tensor):
+        return f"like {value.dtype} {[str(size) for size in value.shape]} {value.device}"
+    return f"{type(value).__name__}:{value!r}"
 
 
 def tensor_words(value: torch.Tensor) -> str:
