@@ -1,9 +1,9 @@
 """The one step of a failure record, run again: does it still go wrong, and where?
 
-Both twins are put at the recorded state, with the recorded seed, episode and clock, and take the recorded action:
-alone, in the recorded form, and in a batch of the recorded size with strangers in the other rows. Where the record's
-trajectory is still there, the whole way to that step is gone again too, since some faults need a history. A step whose
-draws were put in, or of a small model, is run by `small.replay`.
+The smallest case that was found of it comes first. Then both twins are put at the recorded state, with the recorded
+seed, episode and clock, and take the recorded action: alone, in the recorded form, and in a batch of the recorded size
+with strangers in the other rows. Where the record's trajectory is still there, the whole way to that step is gone again
+too, since some faults need a history. A step whose draws were put in, or of a small model, is run by `small.replay`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from simulacrum.harness.diverge import shown_difference
 from simulacrum.harness.frames import BatchSide, Frame, ReferenceSide, frame_fields, rows_of, take
 from simulacrum.harness.legal import Legal
 from simulacrum.harness.rerun import in_reference, in_rows, put_action
+from simulacrum.harness.shrink.again import SMALLEST, smallest
 from simulacrum.harness.small.replay import given_stages, is_given
 from simulacrum.rng.batched import episode_key, split_seed
 from simulacrum.trace.compare import first_difference
@@ -74,11 +75,12 @@ class ReplayResult:
         """The outcome in words, a stage a line."""
         lines: list[str] = []
         for stage in self.stages:
-            said = ", ".join(one.path for one in stage.found[:4]) or "agrees"
+            agrees = "agrees now" if stage.name == SMALLEST else "agrees"
+            said = ", ".join(one.path for one in stage.found[:4]) or agrees
             said = f"not run: {stage.note}" if stage.note else f"differs in {said}" if stage.found else said
             lines.append(f"{stage.name} ({stage.form}, N = {stage.num_envs}): {said}")
         if self.found is None:
-            head = "nothing differs any more"
+            head = "agrees now: nothing differs any more"
         else:
             head = "differs as recorded" if self.same else f"differs, now in {self.found.difference.path}"
         return "\n".join([head, *lines])
@@ -100,13 +102,15 @@ def replay_divergence(path: str | Path, package: EnvPackage | None = None) -> Re
         raise UsageError(
             "the record is of another environment", expected=package.env_id, found=record.env_id, where=path
         )
+    stages = [Stage(*given) for given in smallest(package, record)]
     if is_given(record):
-        stages = tuple(Stage(name, "eager", rows, found, note)
-                       for name, rows, found, note in given_stages(package, record))
+        stages += [Stage(name, "eager", rows, found, note)
+                   for name, rows, found, note in given_stages(package, record)]
     else:
-        stages = tuple(_stages(_Again(package, record), Path(path)))
-    first = next((stage for stage in stages if stage.found), None)
-    return ReplayResult(record, stages, None if first is None else _today(record, first))
+        stages += _stages(_Again(package, record), Path(path))
+    # What was recorded comes before its smallest case, which has other values.
+    first = next((stage for stage in sorted(stages, key=lambda stage: stage.name == SMALLEST) if stage.found), None)
+    return ReplayResult(record, tuple(stages), None if first is None else _today(record, first))
 
 
 def _today(record: Divergence, stage: Stage) -> Divergence:

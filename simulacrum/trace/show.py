@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from simulacrum.trace.divergence import Difference, Divergence, Shown
+from simulacrum.trace.divergence import Difference, Divergence, Likely, Shown
 from simulacrum.trace.jsonio import pretty
 from simulacrum.trace.values import plain_json
 
@@ -65,8 +65,10 @@ def render_rich(record: Divergence) -> RenderableType:
         parts += [Text("draws, put in on both sides", style="bold"), Text(f"  {_compact(record.forced)}")]
     if record.draws:
         parts += [Text(), _draw_table(record)]
-    for hint in record.hints:
-        parts.append(Text(f"looks like: {hint}", style="yellow"))
+    parts += [Text(f"looks like {_likely(likely)}", style="yellow") for likely in record.diagnosis]
+    parts += [Text(f"note: {hint}", style="dim") for hint in record.hints]
+    if record.shrunk is not None:
+        parts += [Text.assemble(("smallest case  ", "bold"), record.shrunk.summary)]
     if record.files:
         table = Table.grid(padding=(0, 1))
         for name, path in record.files.items():
@@ -108,6 +110,10 @@ def _small_text(small: Mapping[str, Any] | None) -> list[str]:
         return []
     constants = ", ".join(f"{name} = {value}" for name, value in small.get("constants", {}).items())
     return [f"small model ({constants or 'small.json'})"]
+
+
+def _likely(likely: Likely) -> str:
+    return f"{likely.kind} {likely.title}: {likely.why}"
 
 
 def _facts(record: Divergence) -> Table:
@@ -185,7 +191,9 @@ def _labelled(label: str, text: str) -> list[str]:
 
 
 def _tail(record: Divergence) -> list[str]:
-    lines = [f"  looks like: {hint}" for hint in record.hints]
+    lines = [line for likely in record.diagnosis for line in _labelled("looks like", _likely(likely))]
+    lines += [line for hint in record.hints for line in _labelled("note", hint)]
+    lines += _labelled("smallest", record.shrunk.summary) if record.shrunk is not None else []
     lines += [f"  {name:<10} {path}" for name, path in record.files.items()]
     if record.command:
         lines += ["  run it again:", f"    {record.command}"]

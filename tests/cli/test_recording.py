@@ -188,11 +188,11 @@ def test_failure_is_narrowed_to_its_step(cli, program, counter, edit, own_folder
     (record,) = [path for path in (own_folders / "failures").glob("*.json") if path.stem.isalnum()]
     done = cli("replay", record, "--env", counter)
     assert done.code == 1
-    assert done.out.startswith("differs as recorded\nalone (eager, N = 1): differs in state.count")
+    assert done.out.startswith("differs as recorded\nthe smallest case (eager, N = 1): differs in state.count")
     assert "DIVERGENCE in differential" in done.out
     assert cli("replay", record, "--env", "toywalk").code == 2
     # A process keeps the modules that it imported, so the mended twin needs another one.
     edit(counter / "fast.py", broken, sound)
     done = program("-m", "simulacrum", "replay", record, "--env", counter)
     assert done.code == 0, done.err
-    assert done.out.startswith("nothing differs any more")
+    assert done.out.startswith("agrees now: nothing differs any more")

@@ -127,7 +127,7 @@ def test_a_mended_twin_agrees_again(tmp_path: Path) -> None:
     package.reload()
     result = replay_divergence(found.files["record"], load_package(package.folder))
     assert not result.differs
-    assert result.message.startswith("nothing differs any more")
+    assert result.message.startswith("agrees now: nothing differs any more")
 
 
 def test_without_its_trajectories_the_step_alone_is_run(tmp_path: Path) -> None:

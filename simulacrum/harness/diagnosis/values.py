@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from simulacrum.harness.diagnosis.view import Clue, View, negative
+from simulacrum.trace.case import Case
 from simulacrum.trace.values import read_value, spell
 
 ACTIONS = 12  # other actions tried
@@ -75,8 +75,7 @@ def _integers(view: View) -> Iterator[Clue]:
     if isinstance(right, int):
         if wrong == -right:
             yield Clue("K20", 8, f"{wrong} is {right} with the other sign")
-        start = view.line.start or {}
-        below = [name for name, value in start.items() if negative(value)]
+        below = [name for name, value in (view.line.start or view.standing).items() if negative(value)]
         if below or right < 0 or negative(view.previous):
             yield Clue("K18", 7, f"a negative integer takes part ({', '.join(below) or view.name})")
         if gap == 1:
@@ -130,8 +129,8 @@ def _stale(view: View) -> Iterator[Clue]:
             yield Clue("K20", 4, f"{right} should have stayed as it was before the step")
         later = _catches_up(view)
     if later:
-        yield Clue("K04", 10, "one step later both agree again: the effect comes a step late")
-        yield Clue("K06", 5, "one step later both agree again")
+        yield Clue("K04", 6, "one step later both agree again: the effect comes a step late")
+        yield Clue("K06", 4, "one step later both agree again")
 
 
 def _catches_up(view: View) -> bool:
@@ -246,23 +245,25 @@ def _ties(view: View) -> Iterator[Clue]:
     if len(numbers) < 2 or size < 2:
         return
     columns = {name: values for name, values in numbers.items() if len(values) == size}
-    pairs = [(i, j) for i in range(size) for j in range(i) if all(v[i] == v[j] for v in columns.values())]
-    for i, j in pairs[:3]:
-        apart = [case for case in (_apart(view, columns, i), _apart(view, columns, j)) if case is not None]
-        if apart and not any(view.still(case) for case in apart):
-            yield Clue("K22", 10, f"only where entities {j} and {i} are in the same place")
-            yield Clue("K15", 7, f"only where entities {j} and {i} are in the same place")
-            return
+    apart = _apart(view, columns, size)
+    if apart is not None and not view.still(apart):
+        yield Clue("K22", 10, "only where two entities are in the same place")
+        yield Clue("K15", 7, "only where two entities are in the same place: a write to both of them")
 
 
-def _apart(view: View, columns: dict[str, Any], index: int) -> Any:
-    """The case with one entity moved off the other."""
-    for name, values in columns.items():
-        field = view.package.schema.state.fields[name]
-        low, high = field.low, field.high
-        if isinstance(low, int) and isinstance(high, int) and high > low:
-            moved = list(values)
-            moved[index] = low if values[index] == high else high
-            start = {**(view.line.start or {}), name: spell(field, np.array(moved).tolist())}
-            return replace(view.case, lines=(replace(view.line, start=start),))
-    return None
+def _apart(view: View, columns: dict[str, list[int]], size: int) -> Case | None:
+    """The case with every entity that stands on another moved to a place of its own; None where none does."""
+    state = view.package.schema.state.fields
+    ranges = [(state[name].low, state[name].high) for name in columns]
+    if not all(isinstance(low, int) and isinstance(high, int) for low, high in ranges):
+        return None
+    places = [tuple(values[i] for values in columns.values()) for i in range(size)]
+    grid = itertools.product(*(range(low, high + 1) for low, high in ranges))  # type: ignore[arg-type, operator]
+    free = (place for place in grid if place not in places)
+    moved = [place if place not in places[:i] else next(free, place) for i, place in enumerate(places)]
+    if moved == places:
+        return None
+    start = dict(view.line.start or {})
+    for number, name in enumerate(columns):
+        start[name] = spell(state[name], [place[number] for place in moved])
+    return replace(view.case, lines=(replace(view.line, start=start),))
