@@ -99,8 +99,6 @@ def show(told: Explanation) -> None:
         console.print(render_rich(record))
     else:
         console.print(render_plain(record), soft_wrap=True)
-    if record.shrunk is not None:
-        console.print(Text(f"smallest case: {record.shrunk.summary}"), soft_wrap=True)
     for line in lines(told):
         console.print(line, soft_wrap=True)
 
