@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed
+from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, skipped
 from simulacrum.harness.compare import differences
 from simulacrum.harness.frames import Array, Frame, frame_fields, rows_of
 from simulacrum.harness.recording import Parting, Recording, explain
@@ -30,8 +30,11 @@ class Compared:
 def longer_horizon(bench: Bench) -> Outcome:
     """Rollouts under pairs of time limits, in both modes that reset by themselves."""
     rows, compared = QUICK_ROWS if bench.quick else ROWS, Compared()
+    pairs = _pairs(bench.schema.max_episode_steps)[: 2 if bench.quick else None]
+    if not pairs:
+        return skipped("the schema's own time limit is one step: there is no longer one")
     for mode in MODES:
-        for short, long in PAIRS[:2] if bench.quick else PAIRS:
+        for short, long in pairs:
             one, other = (World(bench, rows, short + 1, limit, bench.seed + 17).run(range(rows), mode=mode)
                           for limit in (short, long))
             found = _until_the_cut(bench, one, other, compared)
@@ -42,6 +45,12 @@ def longer_horizon(bench: Bench) -> Outcome:
     if not compared.cuts:
         return inconclusive("no row was cut by the shorter limit alone", **counted)
     return passed(f"{compared.transitions:,} transitions up to {compared.cuts} cuts", **counted)
+
+
+def _pairs(declared: int | None) -> list[tuple[int, int]]:
+    """Pairs of limits, none beyond the schema's own: the rules may count on that one."""
+    most = PAIRS[-1][1] if declared is None else declared
+    return [(short, min(long, most)) for short, long in PAIRS if short < most]
 
 
 def _until_the_cut(bench: Bench, one: Recording, other: Recording, compared: Compared) -> Divergence | None:
