@@ -14,10 +14,14 @@ from simulacrum.twin.state import params_type, state_type
 
 __all__ = [
     "Context",
+    "Dead",
+    "Derived",
     "Invariant",
+    "NoOp",
     "Probe",
     "ReferenceEnv",
     "Sometimes",
+    "Symmetry",
     "Transition",
     "invariant",
     "invariants_of",
