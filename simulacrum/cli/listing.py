@@ -23,7 +23,8 @@ STYLES = {"fresh": "green", "failing": "bold red", "damaged": "bold red", "broke
 class Listed:
     """One environment. `gate` is the gate's status, or "broken"; `validated` names the configurations it opens for.
 
-    `unbuilt` says why it has no native form, where a full run found that it cannot have one.
+    `unbuilt` says why it has no native form, where a full run found that it cannot have one. `mutants` is the mutation
+    score, None where none was measured.
     """
 
     id: str
@@ -35,6 +36,20 @@ class Listed:
     origin: str
     next_command: str
     unbuilt: str | None = None
+    mutants: Mutants | None = None
+
+
+@dataclass(frozen=True)
+class Mutants:
+    """A mutation score: `312/312`, when it was finished, and why it is about something else than what is there now."""
+
+    score: str
+    killed: int
+    counted: int
+    finished: str
+    age: str
+    stale: bool
+    why: str
 
 
 def list_(
@@ -47,7 +62,7 @@ def list_(
 
     --json prints one document with version and environments, each with its id, name, gate (fresh, missing, stale,
     failing, partial, damaged, other_configuration or broken), why (sentences), validated (configurations), folder,
-    origin and next_command.
+    origin, next_command, unbuilt and mutants (null, or score, killed, counted, finished, age, stale and why).
     """
     from simulacrum.contract.package import find_packages
 
@@ -93,7 +108,18 @@ def listed(package: EnvPackage | BrokenPackage) -> Listed:
         origin=package.origin,
         next_command=f"simulacrum validate {terminal.spoken(package)}",
         unbuilt=next((str(one.details["reason"]) for one in configurations if "reason" in one.details), None),
+        mutants=_mutants(package),
     )
+
+
+def _mutants(package: EnvPackage) -> Mutants | None:
+    from simulacrum.attest.mutation import read_score
+
+    known = read_score(package)
+    if known is None:
+        return None
+    score = known.score
+    return Mutants(score.text, score.killed, score.counted, score.finished, known.age, known.stale, known.why)
 
 
 def _broken(env_id: str, name: str, error: Exception, folder: str | None, origin: str) -> Listed:
@@ -107,6 +133,9 @@ def _table(rows: list[Listed], *, wide: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("id", no_wrap=True, style="bold")
     table.add_column("gate", no_wrap=True)
+    scored = any(row.mutants for row in rows)
+    if scored:
+        table.add_column("mutants", no_wrap=True)
     table.add_column("why", overflow="fold")
     if wide:
         table.add_column("folder", overflow="fold", style="dim")
@@ -114,11 +143,21 @@ def _table(rows: list[Listed], *, wide: bool) -> Table:
         why = _why(row)
         folder = "-" if row.folder is None else terminal.short_path(Path(row.folder))
         gate = Text(row.gate.replace("_", " "), style=STYLES.get(row.gate, "yellow"))
+        cells = [row.id, gate, *([_score(row.mutants)] if scored else [])]
         if wide:
-            table.add_row(row.id, gate, why, folder)
+            table.add_row(*cells, why, folder)
         else:
-            table.add_row(row.id, gate, Text.assemble(why, "\n", (folder, "dim")))
+            table.add_row(*cells, Text.assemble(why, "\n", (folder, "dim")))
     return table
+
+
+def _score(mutants: Mutants | None) -> Text:
+    """`312/312` and how old it is: on two lines, so that the column stays narrow."""
+    if mutants is None:
+        return Text("-", style="dim")
+    style = "dim" if mutants.stale else "green" if mutants.killed == mutants.counted else "yellow"
+    more = "stale" if mutants.stale else "older battery" if mutants.why else mutants.age
+    return Text.assemble((mutants.score, style), "\n", (more, "dim"))
 
 
 def _why(row: Listed) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from simulacrum.attest.mutation import Score, digests, now, write_score
 from simulacrum.mutate.matrix import Pair, summary, tally
 from simulacrum.mutate.runner import Run
-from simulacrum.mutate.score import Score, digests, now, write_score
 
 
 def pairs(run: Run) -> list[Pair]:
