@@ -29,6 +29,7 @@ from simulacrum.cli.recording import record
 from simulacrum.cli.rendering import render
 from simulacrum.cli.replaying import replay
 from simulacrum.cli.validation import validate
+from simulacrum.cli.watching import watch
 from simulacrum.errors import GateError, PackageError, SimulacrumError
 
 # Typer's own exceptions for wrong arguments share one base, which lives in click or in Typer by its version.
@@ -73,6 +74,7 @@ app.command()(new)
 app.command("list")(list_)
 app.command()(validate)
 app.command()(mutate)
+app.command()(watch)
 app.command()(doctor)
 app.command()(record)
 app.command()(replay)

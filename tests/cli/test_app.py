@@ -14,7 +14,20 @@ from simulacrum.cli import app, main
 from simulacrum.cli.terminal import FAULT, INTERRUPTED, PIPE_CLOSED
 from simulacrum.errors import GateError, UsageError
 
-COMMANDS = ("new", "list", "validate", "doctor", "record", "replay", "render", "export-pack", "bench", "build-wasm")
+COMMANDS = (
+    "new",
+    "list",
+    "validate",
+    "watch",
+    "doctor",
+    "record",
+    "replay",
+    "render",
+    "export-pack",
+    "bench",
+    "build-wasm",
+    "check-vec",
+)
 
 
 def test_help_names_every_command(cli):
@@ -223,4 +236,6 @@ def test_shell_completes_names(program):
     code = "from simulacrum.cli import main; main()"
     assert "toywalk" in program("-c", code, env=words).out.split()
     words = {**words, "COMP_WORDS": "simulacrum validate toywalk -k diff", "COMP_CWORD": "4"}
-    assert program("-c", code, env=words).out.split() == ["differential"]
+    offered = program("-c", code, env=words).out.split()
+    assert offered[0] == "differential"
+    assert "differential.small_model" in offered
