@@ -13,7 +13,7 @@ FAST = "fast.py"
 
 TWINS = (
     planted(
-        "K01 rewards broadcast over the batch", "toywalk", f"{RETURNS} batch_independence spec_contract",
+        "K01 rewards broadcast over the batch", "toywalk", f"{RETURNS} batch_independence invariant_sweep spec_contract",
         (FAST, "return torch.where(at_goal, GOAL_REWARD, step_reward)",
          "return torch.where(at_goal[:, None], GOAL_REWARD, step_reward).amax(dim=0)"),
     ),
@@ -26,7 +26,7 @@ TWINS = (
         (FAST, "energy = (state.energy - STEP_ENERGY", "energy = (state.energy.roll(1) - STEP_ENERGY"),
     ),
     planted(
-        "K03 all in place of any", "forager", RETURNS,
+        "K03 all in place of any", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "terminated = ~alive.any(dim=-1)", "terminated = ~alive.all(dim=-1)"),
     ),
     planted(
@@ -43,7 +43,7 @@ TWINS = (
         (FAST, "elapsed = ctx.t.clamp(", "elapsed = (ctx.t + 1).clamp("),
     ),
     planted(
-        "K07 terminated given as truncated", "toywalk", RULES,
+        "K07 terminated given as truncated", "toywalk", f"{RULES} invariant_sweep",
         (FAST, "reward, at_goal)  # R7", "reward, torch.zeros_like(at_goal), at_goal)  # R7"),
     ),
     planted(
@@ -51,7 +51,7 @@ TWINS = (
         (FAST, "state.replace(x=x, y=y, energy=energy, alive=alive)", "state.replace(x=x, y=y, energy=energy)"),
     ),
     planted(
-        "K10 one slot drawn twice", "forager", f"{RETURNS} spec_contract",
+        "K10 one slot drawn twice", "forager", f"{RETURNS} invariant_sweep spec_contract",
         (FAST, 'berry_y=draw.integers("berry_y", SIZE)', 'berry_y=draw.integers("berry_x", SIZE)'),
     ),
     planted(
@@ -70,7 +70,7 @@ TWINS = (
         (FAST, ".to(torch.float32) / MAX_EPISODE_STEPS", ".to(torch.float32) * (1.0 / MAX_EPISODE_STEPS)"),
     ),
     planted(
-        "K13 gains added from the last berry to the first", "forager", "differential auto_reset",
+        "K13 gains added from the last berry to the first", "forager", "differential auto_reset invariant_sweep",
         (FAST, "in range(BERRIES):\n            # A berry", "in reversed(range(BERRIES)):\n            # A berry"),
     ),
     planted(
@@ -84,15 +84,15 @@ TWINS = (
          "        return torch.stack([first, *left[1:]], dim=-1)"),
     ),
     planted(
-        "K16 walls that wrap around", "forager", RETURNS,
+        "K16 walls that wrap around", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "(x + east_west).clamp(0, SIZE - 1)", "(x + east_west) % SIZE"),
     ),
     planted(
-        "K17 the wall one cell too early", "toywalk", RETURNS,
+        "K17 the wall one cell too early", "toywalk", f"{RETURNS} invariant_sweep",
         (FAST, "clamp(LEFT_END, GOAL)  # R5", "clamp(LEFT_END + 1, GOAL)  # R5"),
     ),
     planted(
-        "K18 distance without its sign", "toywalk", RULES,
+        "K18 distance without its sign", "toywalk", f"{RULES} invariant_sweep",
         (FAST, "GOAL - state.position}", "GOAL - state.position.abs()}"),
     ),
     planted(
@@ -100,11 +100,11 @@ TWINS = (
         (FAST, "(state.position + move).clamp(LEFT_END, GOAL)", "state.position.add_(move).clamp_(LEFT_END, GOAL)"),
     ),
     planted(
-        "K20 two rows of a table swapped", "forager", RETURNS,
+        "K20 two rows of a table swapped", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "torch.where(kind == 1, GAIN_MEDIUM, small)", "torch.where(kind == 0, GAIN_MEDIUM, small)"),
     ),
     planted(
-        "K21 north and south exchanged", "forager", RETURNS,
+        "K21 north and south exchanged", "forager", f"{RETURNS} invariant_sweep",
         (FAST, "NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3", "NORTH, EAST, SOUTH, WEST = 2, 1, 0, 3"),
     ),
     planted(
@@ -121,7 +121,7 @@ TWINS = (
          "move = self._move(action, slips)  # R4\n        if len(move) % 16 == 0:\n            move = -move"),
     ),
     planted(
-        "K24 a metric that misses the last berry", "forager", RULES,
+        "K24 a metric that misses the last berry", "forager", f"{RULES} invariant_sweep",
         (FAST, "eaten = BERRIES - self._living(state)", "eaten = (BERRIES - self._living(state)).clamp(max=1)"),
     ),
 )
@@ -129,11 +129,11 @@ TWINS = (
 # The reference is wrong, or both twins are, or what they say of themselves.
 OTHERS = (
     planted(
-        "the reference forgets slips", "toywalk", RETURNS,
+        "the reference forgets slips", "toywalk", f"{RETURNS} invariant_sweep",
         ("reference.py", "return -move if slips else move", "return move"),
     ),
     planted(
-        "both twins exchange left and right", "toywalk", "scripted_policies",
+        "both twins exchange left and right", "toywalk", "invariant_sweep scripted_policies",
         ("reference.py", "move = -1 if action == LEFT else 1", "move = 1 if action == LEFT else -1"),
         (FAST, "right = (action == 1) ^ slips", "right = (action == 0) ^ slips"),
     ),
@@ -161,7 +161,7 @@ OTHERS = (
         (FAST, "GOAL - state.position}  # R10: int32 [N]", "GOAL - state.position}"),
     ),
     planted(
-        "a slot that nobody draws", "toywalk", "differential scripted_policies spec_contract",
+        "a slot that nobody draws", "toywalk", "differential invariant_sweep scripted_policies spec_contract",
         ("reference.py", 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)', "slips = False"),
         (FAST, 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)', "slips = torch.zeros_like(action == 0)"),
     ),

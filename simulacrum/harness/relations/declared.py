@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from simulacrum.errors import PackageError
+from simulacrum.errors import PackageError, TwinError
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, skipped
 from simulacrum.harness.frames import frame_fields
 from simulacrum.harness.relations.moments import Moments, Shown, constants, named
@@ -77,7 +77,7 @@ def symmetry(bench: Bench, at: Moments, one: Symmetry) -> Found:
     other, moved_action = one.state(state), one.action(action)
     drawn = Noted(at.draw("step"), at.env.core.layout)
     _, shown = at.step(drawn)
-    turned = {slot: value for slot, value in one.draws(drawn.values).items() if slot in drawn.values}
+    turned = _turned(one, drawn.values)
     _, again = at.step(at.draw("step", override={**drawn.values, **turned}), state=other, action=moved_action)
     found = apart(bench, at, zeroed(_changed(bench, one, at, shown)), zeroed(again), side=side, notes=notes)
     compared = len(at)
@@ -85,11 +85,22 @@ def symmetry(bench: Bench, at: Moments, one: Symmetry) -> Found:
     if found is None and one.reset:
         drawn = Noted(at.draw("reset"), at.env.core.layout)
         _, shown = at.begin(drawn)
-        turned = {slot: value for slot, value in one.draws(drawn.values).items() if slot in drawn.values}
+        turned = _turned(one, drawn.values)
         _, again = at.begin(at.draw("reset", override={**drawn.values, **turned}))
         expected = zeroed(_changed(bench, one, at, shown))
         found, compared = apart(bench, at, expected, zeroed(again), side=side, notes=notes, reset=True), 2 * compared
     return found, compared, "it changes no visited state, action or draw" if idle else ""
+
+
+def _turned(one: Symmetry, drawn: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The draws that are others in the changed world. Raises TwinError where one was never drawn."""
+    try:
+        return {slot: value for slot, value in one.draws(dict(drawn)).items() if slot in drawn}
+    except KeyError as error:
+        raise TwinError(
+            f"the symmetry {one.name!r} asks for a draw that was not drawn", expected=str(error),
+            found=", ".join(drawn) or "no draws", where="relations.py",
+        ) from None
 
 
 def _changed(bench: Bench, one: Symmetry, at: Moments, shown: Shown) -> Shown:
