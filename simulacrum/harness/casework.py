@@ -77,7 +77,8 @@ class Casework:
         """(step, the row's frame on the other side, the whole batch's frame, the other side) of the start and each
         step."""
         batch = BatchSide(self.env(case, case.form, case.device))
-        core, forced = batch.env.core, batch.env.core.override
+        core, forced, twin = batch.env.core, batch.env.core.override, batch.env.core.env
+        core.env = self.package.fast()  # a twin that keeps something keeps nothing from one case to the next
         side = self.other(case, batch.env)
         # One row of values serves all rows of a batch.
         core.override = {s: [value] if isinstance(value, list) else value for s, value in case.forced.items()} or None
@@ -88,7 +89,7 @@ class Casework:
                 if own is not None and batched is not None:
                     yield step, own, batched, side
         finally:
-            core.override = forced
+            core.override, core.env = forced, twin
 
     def env(self, case: Case, form: str, device: str, side: str = "batched") -> SimulacrumVectorEnv:
         """A batch for the case, made once for each side."""

@@ -55,8 +55,8 @@ def _form(view: View) -> Iterator[Clue]:
 def _history(view: View) -> Iterator[Clue]:
     if view.case.steps > 1 and view.step > 0:
         why = f"no single step shows it, {view.case.steps} steps do: something is kept outside the state"
-        yield Clue("K19", 8, why)
-        yield Clue("K09", 7, why)
+        yield Clue("K19", 11, why)
+        yield Clue("K09", 10, why)
         yield Clue("K24", 4, why)
 
 
@@ -90,6 +90,12 @@ def _clock(view: View) -> Iterator[Clue]:
     if limit is not None and view.step >= 0 and limit - 1 <= line.t + view.step + 1 <= limit + 1 and line.t > 0:
         yield Clue("K06", 8, f"only at t = {line.t + view.step}, beside the limit of {limit}")
         yield Clue("K07", 5, f"only at t = {line.t + view.step}, beside the limit of {limit}")
+    if line.t > 0 and line.start is not None and view.step >= 0 and view.case.num_envs == 1:
+        early = replace(view.case, lines=(replace(line, t=0),))
+        if not view.still(early):
+            why = f"at t = {line.t + view.step}, and not at the episode's first step from the same state"
+            yield Clue("K06", 7, why)
+            yield Clue("K11", 3, why)
     yield from _other_times(view)
 
 

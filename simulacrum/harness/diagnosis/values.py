@@ -86,7 +86,7 @@ def _integers(view: View) -> Iterator[Clue]:
 
 def _ends(view: View) -> Iterator[Clue]:
     field = view.field
-    if field is None or isinstance(view.right, bool):
+    if field is None or isinstance(view.right, bool) or view.kind == "reward":
         return
     low, high = (_bound(bound, view.index) for bound in (field.low, field.high))
     right, wrong = view.right, view.wrong
@@ -186,7 +186,7 @@ def _flags(view: View) -> Iterator[Clue]:
     elif any(right) and any(wrong):
         yield Clue("K07", 10, f"(terminated, truncated) is {wrong} for {right}")
     only = set(view.differing()) <= {"terminated", "truncated"}
-    yield Clue("K07", 5 if only else 3, "a flag differs" + (" and nothing else" if only else ""))
+    yield Clue("K07", 8 if only else 3, "a flag differs" + (" and nothing else" if only else ""))
     yield Clue("K06", 4, "a flag differs")
     many = [name for name, field in view.package.schema.state.fields.items() if field.is_bool and field.shape]
     if many:
@@ -220,7 +220,8 @@ def _derived(view: View) -> Iterator[Clue]:
 
 def _actions(view: View) -> Iterator[Clue]:
     """Whether the reference does the same on another action."""
-    if view.step < 0 or view.resetting or view.case.num_envs > 1:
+    changed = any(name.startswith("state.") for name in view.differing())
+    if view.step < 0 or view.resetting or view.case.num_envs > 1 or not changed:
         return
     line, group = view.line, view.package.schema.action
     if not group.single or group.leaf.is_float or group.leaf.shape or not isinstance(group.leaf.high, int):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,6 +28,7 @@ def plainer_values(trial: Trial) -> str | None:
         _state(trial)
     _seed(trial)
     _forced(trial)
+    _given_draws(trial)
     if trial.case == before:
         return None
     return "plainer " + ", ".join(_changed(before, trial.case))
@@ -80,6 +82,24 @@ def _seed(trial: Trial) -> None:
     for seed in (0, 1, 2, 3):
         line = trial.case.line
         if seed < line.seed and trial.take(_with(trial.case, replace(line, seed=seed))):
+            return
+
+
+def _given_draws(trial: Trial) -> None:
+    """Truth values of the step put in, where that lets the seed and the clock be plain: what is drawn then shows."""
+    case, line = trial.best, trial.case.line
+    if case is None or trial.case.form != "eager" or line.start is None or trial.case.steps != 1 or trial.case.forced:
+        return
+    slots = [draw for draw in trial.package.schema.draws if draw.phase == "step" and draw.distribution == "bernoulli"]
+    if not (line.seed or line.t or line.episode) or not slots or any(slot.count is not None for slot in slots):
+        return
+    for values in itertools.islice(itertools.product((False, True), repeat=len(slots)), 8):
+        forced = {slot.name: value for slot, value in zip(slots, values, strict=True)}
+        if trial.take(replace(trial.case, forced=forced)):
+            _clock(trial)
+            _seed(trial)
+            if trial.case.line == line:  # nothing came of it: the draws as they were say as much
+                trial.best = case
             return
 
 
