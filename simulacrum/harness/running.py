@@ -27,11 +27,11 @@ def run_check(bench: Bench, name: str) -> tuple[Outcome, float]:
     except NotImplementedError as error:
         outcome = failed(f"a method of the twin is not written: {error}")
     except Exception as error:  # an author's mistake inside a twin: say where, not our insides
-        outcome = failed(_explained(error), kind=type(error).__name__)
+        outcome = failed(explained(error), kind=type(error).__name__)
     return made_small(bench, outcome), time.perf_counter() - began
 
 
-def _explained(error: Exception) -> str:
+def explained(error: Exception) -> str:
     """The error with the innermost line of a package's own files, where there is one: a small model is a copy of it."""
     place, trace = "", error.__traceback__
     while trace is not None:

@@ -15,7 +15,8 @@ from simulacrum.harness.small.walk import Budget, Walk
 # A package without small.json is walked as it is, as far as this goes; one with small.json as far as that.
 UNASKED = Budget(20_000, 5.0)
 ASKED = Budget(2_000_000, 90.0)
-BOUNDARY, BOUNDARY_QUICK = 8_000, 2_000  # transitions of each boundary sub-check
+QUICK = Budget(4_000, 5.0)
+BOUNDARY, BOUNDARY_QUICK = 8_000, 1_000  # transitions of each boundary sub-check
 
 
 class SingleSteps:
@@ -28,7 +29,7 @@ class SingleSteps:
     def small_model(self) -> Outcome:
         """Every state, action and draw of the small configuration."""
         bench, small = self.bench, read_small(self.bench.package)
-        budget = UNASKED if small is None or bench.quick else ASKED
+        budget = QUICK if bench.quick else UNASKED if small is None else ASKED
         with small_package(bench.package, small) as package:
             walk = Walk(bench, package, budget, small or None)
             with bench.watching(package):

@@ -9,6 +9,7 @@ from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.compare import differences
 from simulacrum.harness.frames import Frame, frame_fields, row_actions
+from simulacrum.harness.running import explained
 from simulacrum.harness.small.actions import legal_actions
 from simulacrum.harness.small.choices import ChoosingDraw, Taken
 from simulacrum.harness.small.nodes import Nodes, Scalar
@@ -104,16 +105,17 @@ class Comparison:
         try:
             return self._step(rows)
         except Exception as error:
+            if self._raises(rows[:1]) and self._raises(rows[-1:]):
+                raise  # no matter where: the twin is not whole
             while len(rows) > 1:  # down to one row that raises
                 half = rows[: len(rows) // 2]
                 rows = half if self._raises(half) else rows[len(rows) // 2 :]
-            if not self._raises(rows):
-                raise  # only the whole portion does
-            p, t, state = self.nodes.places[max(rows[0].source, rows[0].end if rows[0].source < 0 else -1)]
+            it = rows[0]
+            p, t, state = self.nodes.places[it.end if it.source < 0 else it.source]
             self.problem = (
-                f"the batched twin raises where the reference does not: {type(error).__name__}: {error}\n"
-                f"  state {state}, t {t}, action {None if rows[0].action < 0 else self.given[rows[0].action]}, "
-                f"params {self.scalar.params[p]._asdict()}, draws {self.chosen.all[rows[0].chosen]}"
+                f"the batched twin raises where the reference does not: {explained(error, self.package.folder)}\n"
+                f"  state: {state}, t {t}, params {self.scalar.params[p]._asdict()}\n"
+                f"  action: {None if it.action < 0 else self.given[it.action]}, draws: {self.chosen.all[it.chosen]}"
             )
             return None
 

@@ -104,10 +104,16 @@ class Fast:
         params = self.params([row.end for row in table])
         self._force(table, "reset")
         seed = self.seeds(len(table))
-        state = self.core.fresh(seed, torch.zeros_like(seed[:, 0]), params)
+        return self._standing(self.core.fresh(seed, torch.zeros_like(seed[:, 0]), params), params)
+
+    def standing(self, places: Sequence[int]) -> Frame:
+        """The batched twin's frame of rows that stand at these places and have not been stepped."""
+        return self._standing(self.state(places), self.params(places))
+
+    def _standing(self, state: EngineState, params: Any) -> Frame:
         observation, info, mask = self.core.observe(state, params)
         nothing = torch.zeros_like(state.ended)
-        reward = torch.zeros(len(table), dtype=torch_dtype(self.schema.reward.dtype), device=self.device)
+        reward = torch.zeros_like(state.returns, dtype=torch_dtype(self.schema.reward.dtype))
         return _frame(self.schema, state, (reward, nothing, nothing), observation, info, mask)
 
     def steps(self, table: Table, actions: Any) -> Frame:
