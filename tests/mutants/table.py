@@ -13,7 +13,8 @@ FAST = "fast.py"
 
 TWINS = (
     planted(
-        "K01 rewards broadcast over the batch", "toywalk", f"{RETURNS} batch_independence invariant_sweep spec_contract",
+        "K01 rewards broadcast over the batch", "toywalk",
+        f"{RETURNS} batch_independence invariant_sweep spec_contract",
         (FAST, "return torch.where(at_goal, GOAL_REWARD, step_reward)",
          "return torch.where(at_goal[:, None], GOAL_REWARD, step_reward).amax(dim=0)"),
     ),
