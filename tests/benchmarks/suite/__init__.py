@@ -5,6 +5,7 @@
     limits.py      hand-written C programs of the same rules (../limits/*.c)
     gymnasiums.py  Gymnasium's own vector environments
     workers.py     peers that live in virtual environments of their own (peers/*.py runs there)
+    strangers.py   vector environments that conformance.py judges
     venvs.py       those virtual environments, made on request
     plan.py        which contenders meet at which environment and size
     growth.py      cost against rows, and against forager's berries and grid

@@ -20,6 +20,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / ".venv-bench"
 PINS: dict[str, list[str]] = json.loads((Path(__file__).parent / "peers" / "pins.json").read_text(encoding="utf-8"))
+# Libraries that are not measured: their vector environments are held to the contract (../conformance.py).
+STRANGERS: dict[str, list[str]] = json.loads(
+    (Path(__file__).parent / "peers" / "strangers.json").read_text(encoding="utf-8")
+)
 # PufferLib is not installed but taken apart: its source package asks for torch and for downloads from elsewhere, which
 # one extension module needs none of.
 PUFFERLIB = "3.0.0"
@@ -44,18 +48,23 @@ def ready(name: str) -> bool:
 
 
 def _stamp(name: str) -> str:
-    return json.dumps([*PINS[name], PUFFERLIB, *PUFFERLIB_FLAGS] if name == "pufferlib" else PINS[name])
+    pins = _pins(name)
+    return json.dumps([*pins, PUFFERLIB, *PUFFERLIB_FLAGS] if name == "pufferlib" else pins)
+
+
+def _pins(name: str) -> list[str]:
+    return {**STRANGERS, **PINS}[name]
 
 
 def ensure(names: Sequence[str], say: Callable[[str], None] = print) -> dict[str, str]:
     """Set the named peers up where they are not; returns why, by name, for those that could not be."""
     failed: dict[str, str] = {}
     for name in names:
-        if name not in PINS:
+        if name not in PINS and name not in STRANGERS:
             raise SystemExit(f"unknown peer {name!r}: known are {', '.join(PINS)} (Gymnasium is always there)")
         if ready(name):
             continue
-        say(f"setting up {name} in {FOLDER.name}/{name}: {', '.join(PINS[name])}")
+        say(f"setting up {name} in {FOLDER.name}/{name}: {', '.join(_pins(name))}")
         try:
             _make(name)
         except (subprocess.CalledProcessError, OSError) as error:
@@ -71,7 +80,7 @@ def _make(name: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(exist_ok=True)
     _run([sys.executable, "-m", "venv", str(folder)])
-    _run([str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PINS[name]])
+    _run([str(python_of(name)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *_pins(name)])
     if name == "pufferlib":
         _build_pufferlib(folder)
     (folder / "pins.json").write_text(_stamp(name), encoding="utf-8")
