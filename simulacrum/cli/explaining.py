@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FAR = 3  # lines further than this from where the value is handed over are left to --json and the page
 _MOST_LINES = 24
+_WIDE = 240  # characters of what one line computed
 _NUMBER_STYLE = "dim"
 
 
@@ -136,9 +137,9 @@ def _source(side: TwinSource, told: Explanation) -> Iterator[Text]:
         before = line.line
         strong = "bold" if line.distance is not None and line.distance <= 1 else ""
         yield Text.assemble((f"{line.line:>6} ", _NUMBER_STYLE), (line.text, strong if line.line in ran else "dim"))
-        told_values = ", ".join(f"{name} = {_short(value)}" for name, value in values.get(line.line, {}).items())
-        if told_values:
-            yield Text(f"         -> {told_values}", style="cyan")
+        computed = ", ".join(f"{name} = {_short(value)}" for name, value in values.get(line.line, {}).items())
+        if computed:
+            yield Text(f"         -> {_cut(computed, _WIDE)}", style="cyan")
     if watched.raised is not None:
         yield Text(f"       raised {watched.raised}", style="red")
 
@@ -149,7 +150,7 @@ def _on_the_way(told: Explanation) -> Iterator[Text]:
     if parting is None:
         yield Text("no value on the way is seen to differ in one eager row; replay tries the recorded form and rows")
         return
-    yield Text.assemble(("first value that differs on the way: ", "bold"), f"`{parting.name}` in `{parting.function}`")
+    yield Text.assemble(("first value that differs on the way: ", "bold"), parting.spoken)
     for side, value, line in (
         ("reference", parting.reference, f"reference.py:{parting.reference_line}"),
         ("batched", parting.fast, f"fast.py:{parting.fast_line}"),
@@ -158,5 +159,8 @@ def _on_the_way(told: Explanation) -> Iterator[Text]:
 
 
 def _short(value: Any) -> str:
-    text = jsonlib.dumps(value)
-    return text if len(text) <= 70 else text[:67] + "..."
+    return _cut(jsonlib.dumps(value), 70)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,16 @@ class RanLine:
     values: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Given:
+    """A value that a name of a function was given on a line; an argument on the line of the call."""
+
+    function: str
+    name: str
+    line: int
+    value: Any
+
+
 class Watcher:
     """Notes the lines of one file that run, and the values that names are given on them.
 
@@ -40,6 +50,7 @@ class Watcher:
         self.text, self.tags = source.text.split("\n"), tags_by_line(source)
         self.ran: list[RanLine] = []
         self.roots: list[str] = []  # of each line, the function through which the engine came in
+        self.given: list[tuple[int, Given]] = []  # in the order in which values were known: place in `ran`, and what
 
     @contextmanager
     def watching(self) -> Generator[None, None, None]:
@@ -61,6 +72,7 @@ class Watcher:
                 root = above.f_code.co_name
             above = above.f_back
         known = dict(frame.f_locals)
+        self._hand_over(frame)
         at: list[int] = []  # the place in `ran` of the line that runs now
 
         def line(frame: FrameType, event: str, argument: Any) -> Any:
@@ -74,6 +86,17 @@ class Watcher:
 
         return line
 
+    def _hand_over(self, frame: FrameType) -> None:
+        """Note what a function of the file is given, on the line that calls it."""
+        caller = frame.f_back
+        if caller is None or caller.f_code.co_filename != self.path or not self.ran:
+            return  # what the engine gives is the same on both sides until a step has been taken
+        for name, value in frame.f_locals.items():
+            for path, part in parts_of(name, value):
+                told = self.plain(part)
+                if told is not None:
+                    self.given.append((len(self.ran) - 1, Given(frame.f_code.co_name, path, caller.f_lineno, told)))
+
     def _note(self, frame: FrameType, root: str) -> int:
         number = frame.f_lineno
         rules = tuple(self.tags.get(number, ()))
@@ -82,11 +105,26 @@ class Watcher:
         return len(self.ran) - 1
 
     def _learn(self, place: int, now: Mapping[str, Any], known: dict[str, Any]) -> None:
+        line = self.ran[place]
+        values: Any = line.values
         for name, value in now.items():
             if name in known and known[name] is value:
                 continue
             known[name] = value
-            told = self.plain(value)
-            if told is not None:
-                values: Any = self.ran[place].values
-                values[name] = told
+            for path, part in parts_of(name, value):
+                told = self.plain(part)
+                if told is not None:
+                    values[path] = told
+                    self.given.append((place, Given(line.function, path, line.line, told)))
+
+
+def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value with its name; of a struct or a dict its parts, each by its path (`return.state.x`)."""
+    if hasattr(value, "_fields"):
+        for field, part in zip(value._fields, value, strict=True):
+            yield from parts_of(f"{name}.{field}", part)
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from parts_of(f"{name}.{key}", part)
+    else:
+        yield name, value

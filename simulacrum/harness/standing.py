@@ -36,6 +36,11 @@ class Standing:
     forced: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+def for_rows(forced: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Values put in place of draws as a batch takes them: those of a slot of several indices are one row's."""
+    return {slot: [value] if isinstance(value, list) else value for slot, value in forced.items()} or None
+
+
 def standing(record: Divergence, package: EnvPackage) -> Standing | None:
     """Where the record's row stood before the step; None where its state or action does not fit the schema now."""
     where, schema = record.configuration, package.schema

@@ -14,8 +14,8 @@ from simulacrum.contract.package import EnvPackage
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
 from simulacrum.errors import SimulacrumError
-from simulacrum.harness.line_watcher import RanLine, Watcher
-from simulacrum.harness.standing import Standing
+from simulacrum.harness.line_watcher import Given, RanLine, Watcher
+from simulacrum.harness.standing import Standing, for_rows
 from simulacrum.trace.trajectory import Words, words_by_slot
 
 Name = tuple[str, str]  # of a function, and of a name in it
@@ -23,9 +23,14 @@ Name = tuple[str, str]  # of a function, and of a name in it
 
 @dataclass(frozen=True)
 class Watched:
-    """The lines that ran in one step of one twin, in order. raised: what the twin raised, None for nothing."""
+    """The lines that ran in one step of one twin, in order.
+
+    given: the values that names were given, in the order in which they were known: what a method gives back comes
+    before the line that called it is done. raised: what the twin raised, None for nothing.
+    """
 
     lines: tuple[RanLine, ...] = ()
+    given: tuple[Given, ...] = ()
     words: Words = field(default_factory=dict[str, "Any"])
     raised: str | None = None
 
@@ -35,11 +40,10 @@ class Watched:
         return tuple(dict.fromkeys(name for line in self.lines for name in line.rules))
 
     def values(self) -> dict[Name, list[tuple[int, Any]]]:
-        """(function, name) -> (line, value) of each time it was given one."""
+        """(function, name) -> (line, value) of each time it was given one; names in the order of their first values."""
         found: dict[Name, list[tuple[int, Any]]] = {}
-        for line in self.lines:
-            for name, value in line.values.items():
-                found.setdefault((line.function, name), []).append((line.line, value))
+        for one in self.given:
+            found.setdefault((one.function, one.name), []).append((one.line, one.value))
         return found
 
 
@@ -53,6 +57,16 @@ class Parting:
     fast: Any
     reference_line: int
     fast_line: int
+
+    @property
+    def spoken(self) -> str:
+        """The name in words, code in backticks: `x` in `step`, or what `step` gives back."""
+        if self.name == "return":
+            return f"what `{self.function}` gives back"
+        head, _, rest = self.name.partition(".")
+        if head == "return":
+            return f"`{rest}` of what `{self.function}` gives back"
+        return f"`{self.name}` in `{self.function}`"
 
 
 def watch_reference(package: EnvPackage, at: Standing) -> Watched:
@@ -71,7 +85,8 @@ def watch_reference(package: EnvPackage, at: Standing) -> Watched:
     except Exception as error:  # a twin under judgement may raise anything; what ran until then is what is asked for
         raised = _told(error)
     counts = {slot.name: slot.words for slot in runner.layout.slots}
-    return Watched(tuple(watcher.ran), words_by_slot(runner.draws, counts), raised)
+    given = tuple(one for _, one in watcher.given)
+    return Watched(tuple(watcher.ran), given, words_by_slot(runner.draws, counts), raised)
 
 
 def watch_fast(package: EnvPackage, at: Standing) -> Watched:
@@ -85,7 +100,8 @@ def watch_fast(package: EnvPackage, at: Standing) -> Watched:
         raised = _told(error)
     unwanted = "step" if at.state is None else "reset"
     lines = tuple(line for line, root in zip(watcher.ran, watcher.roots, strict=True) if root != unwanted)
-    return Watched(lines, {}, raised)
+    given = tuple(one for place, one in watcher.given if watcher.roots[place] != unwanted)
+    return Watched(lines, given, {}, raised)
 
 
 def first_parting(
@@ -180,7 +196,7 @@ def _one_row(package: EnvPackage, at: Standing) -> tuple[Any, Any]:
         state = load_states(schema, [at.state])
         data["env"] |= dict(zip(state._fields, state, strict=True))
     env.load_state_dict(data)
-    env.core.override = dict(at.forced) or None
+    env.core.override = for_rows(at.forced)
     action = Random(schema, 1, 0).actions({}, 0)
     if at.action is not None:
         put_action(schema, action, 0, at.action)

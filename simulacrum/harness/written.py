@@ -167,8 +167,11 @@ class _Slice:
                 yield from ((function, word.value) for word in call.keywords if word.arg == field)
 
         own = self.functions.get(method)
+        other = self.functions.get("reset" if method == "step" else "step")
         found = list(given(own)) if own else []
-        found = found or [pair for function in self.functions.values() for pair in given(function)]
+        rest = [function for function in self.functions.values() if function not in (own, other)]
+        found = found or [pair for function in rest for pair in given(function)]
+        # A field that nobody names stays as it was, or is written by a way that is not known here.
         return found or (self._of_transition(0, "state") if method == "step" else self._of_method("reset", None))
 
     def _of_transition(self, position: int, name: str) -> list[tuple[Function, ast.AST]]:

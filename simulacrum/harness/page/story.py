@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from simulacrum.contract.package import EnvPackage
-from simulacrum.harness.casework import Casework, go
-from simulacrum.harness.frames import BatchSide, Frame, rows_of
+from simulacrum.harness.casework import Casework
+from simulacrum.harness.frames import rows_of
 from simulacrum.harness.recorder import LEFT_ALONE, RESEEDED, RESTARTED, trajectory
 from simulacrum.harness.standing import Standing, standing_before, trajectory_of
 from simulacrum.trace.case import RESET, WAIT, Case, Line
@@ -123,18 +123,8 @@ def _one_step(record: Divergence) -> Case | None:
 
 def _played(package: EnvPackage, case: Case, step: int, record: Divergence) -> Story:
     """The case run on both sides, every frame kept."""
-    work, row, schema, line = Casework(package), case.line.row, package.schema, case.line
-    batch = BatchSide(work.env(case, case.form, case.device))
-    side, core = work.other(case, batch.env), batch.env.core
-    frames: list[tuple[Frame, Frame]] = []
-    before, core.override = core.override, dict(case.forced) or None
-    try:
-        for number in range(-1, case.steps):
-            own, other = side.go(number, True), go(batch, case, number)
-            if own is not None and other is not None:
-                frames.append((own, rows_of(other, [row])))
-    finally:
-        core.override = before
+    row, schema, line = case.line.row, package.schema, case.line
+    frames = [(own, rows_of(batch, [row])) for _, own, batch, _ in Casework(package).frames(case)]
     events = [_event(package, action, fresh=line.ended and not at) for at, action in enumerate(line.actions)]
     names = ("reference" if case.against == "reference" else case.against, case.form)
     sides = [
