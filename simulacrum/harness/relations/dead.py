@@ -17,7 +17,7 @@ from simulacrum.harness.extremes import bounds
 from simulacrum.harness.frames import Array
 from simulacrum.harness.recording import explain, parting
 from simulacrum.harness.relations.declared import Found
-from simulacrum.harness.relations.moments import Moments, tried
+from simulacrum.harness.relations.moments import Moments, Shown, tried
 from simulacrum.harness.relations.told import apart
 from simulacrum.harness.world import World
 from simulacrum.twin.batched import torch_dtype
@@ -39,8 +39,8 @@ def dead(bench: Bench, at: Moments, one: Dead) -> Found:
             wide = mask.reshape(*mask.shape, *([1] * (getattr(state, name).dim() - mask.dim())))
             poisoned = state._replace(**{name: torch.where(wide, poison, getattr(state, name))})
             notes = (f"{said} put into the dead elements of {name}" + (f" ({one.why})" if one.why else ""),)
-            result, refused = tried(lambda poisoned=poisoned: (at.step(at.draw("step"), state=poisoned)[1],
-                                                               at.seen(poisoned, at.state.t)))
+            other = at.instead(state=poisoned)
+            result, refused = tried(lambda other=other: _both(other))
             if refused and said.startswith("beyond"):
                 continue  # no state of the schema holds such a value, and an operation may refuse it
             if refused:
@@ -50,11 +50,17 @@ def dead(bench: Bench, at: Moments, one: Dead) -> Found:
                 )
             live = _live(one, after), _live(one, state)
             for (expected, got), alive in zip(((shown, result[0]), (before, result[1])), live, strict=True):
-                found = apart(bench, at, expected, got, side="the step without it", notes=notes, live=alive)
+                found = apart(bench, other, expected, got, side="the step without it", notes=notes, live=alive,
+                              kinds=("K14", "K15", "K04"))
                 if found is not None:
                     return found, compared, ""
             compared += len(at)
     return None, compared, ""
+
+
+def _both(at: Moments) -> tuple[Shown, Shown]:
+    """What a step shows, and what the state shows before it."""
+    return at.step(at.draw("step"))[1], at.seen(at.state.env, at.state.t)
 
 
 def _live(one: Dead, state: Any) -> dict[str, Array]:

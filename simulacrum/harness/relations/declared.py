@@ -73,23 +73,29 @@ def symmetry(bench: Bench, at: Moments, one: Symmetry) -> Found:
     if not len(at):
         return None, 0, "it holds in no visited state"
     notes = (f"the symmetry {one.name!r} is broken" + (f": {one.why}" if one.why else ""),)
-    side, state, action = "the plain world, changed after the step", at.state.env, at.action
-    other, moved_action = one.state(state), one.action(action)
-    drawn = Noted(at.draw("step"), at.env.core.layout)
-    _, shown = at.step(drawn)
-    turned = _turned(one, drawn.values)
-    _, again = at.step(at.draw("step", override={**drawn.values, **turned}), state=other, action=moved_action)
-    found = apart(bench, at, zeroed(_changed(bench, one, at, shown)), zeroed(again), side=side, notes=notes)
+    side, other = "the plain world, changed after the step", at.instead(state=one.state(at.state.env))
+    other = other.instead(action=one.action(at.action))
+    found, idle = _through(bench, at, other, one, "step", side=side, notes=notes)
     compared = len(at)
-    idle = _equal(other, state) and _equal(moved_action, action) and _equal(turned, drawn.values)
     if found is None and one.reset:
-        drawn = Noted(at.draw("reset"), at.env.core.layout)
-        _, shown = at.begin(drawn)
-        turned = _turned(one, drawn.values)
-        _, again = at.begin(at.draw("reset", override={**drawn.values, **turned}))
-        expected = zeroed(_changed(bench, one, at, shown))
-        found, compared = apart(bench, at, expected, zeroed(again), side=side, notes=notes, reset=True), 2 * compared
+        (found, _), compared = _through(bench, at, at, one, "reset", side=side, notes=notes), 2 * compared
     return found, compared, "it changes no visited state, action or draw" if idle else ""
+
+
+def _through(
+    bench: Bench, at: Moments, other: Moments, one: Symmetry, phase: str, *, side: str, notes: tuple[str, ...]
+) -> tuple[Divergence | None, bool]:
+    """(the first difference of a step or start in the changed world from what is expected there, no change at all)."""
+    drawn = Noted(at.draw(phase), at.env.core.layout)
+    _, shown = at.go(phase, drawn)
+    turned = _turned(one, drawn.values)
+    forced = {**drawn.values, **turned}
+    _, again = other.go(phase, other.draw(phase, override=forced))
+    expected = zeroed(_changed(bench, one, at, shown))
+    found = apart(bench, other, expected, zeroed(again), side=side, notes=notes, reset=phase == "reset", forced=forced,
+                  kinds=("K20", "K03", "K22"))
+    idle = _equal(other.state.env, at.state.env) and _equal(other.action, at.action) and _equal(turned, drawn.values)
+    return found, idle
 
 
 def _turned(one: Symmetry, drawn: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -139,7 +145,7 @@ def no_op(bench: Bench, at: Moments, one: NoOp) -> Found:
     if not len(at):
         return None, 0, "it does nothing in no visited state"
     action = constants(one.action, at.action, bench.schema.action, len(at))
-    at = Moments(at.env, at.state, action, at.params, at.seeds)
+    at = at.instead(action=action)
     _, shown = at.step(at.draw("step", override=one.draws))
     quiet = torch.zeros_like(at.state.ended)
     expected: Shown = {f"state.{name}": value for name, value in at.state.env._asdict().items()}
@@ -149,7 +155,19 @@ def no_op(bench: Bench, at: Moments, one: NoOp) -> Found:
     for name in one.clocks:
         del expected[f"state.{name}"]
     notes = (f"the action is declared to do nothing ({one.name})" + (f": {one.why}" if one.why else ""),)
-    return apart(bench, at, expected, shown, side="the state before the step", notes=notes), len(at), ""
+    forced = {slot: _wide(bench, at, slot, value) for slot, value in one.draws.items()}
+    found = apart(bench, at, expected, shown, side="the state before the step", notes=notes, forced=forced,
+                  kinds=("K21", "K06", "K17"))
+    return found, len(at), ""
+
+
+def _wide(bench: Bench, at: Moments, slot: str, value: Any) -> Tensor:
+    """A value for all rows, `[M]`, or `[M, K]` where the slot has a count."""
+    count = next((draw.count for draw in bench.schema.draws if draw.name == slot), None)
+    one = torch.as_tensor(value)
+    if count is not None:
+        one = one.expand(count)
+    return one.expand(len(at), *one.shape)
 
 
 def derived(bench: Bench, at: Moments, one: Derived) -> Found:
@@ -160,7 +178,7 @@ def derived(bench: Bench, at: Moments, one: Derived) -> Found:
         shown = at.seen(state, t)
         again = {one.field: one.value(state, at.context(t))}
         notes = ("the value does not follow from the others" + (f": {one.why}" if one.why else ""),)
-        found = apart(bench, at, again, shown, side="the value of relations.py", notes=notes)
+        found = apart(bench, at, again, shown, side="the value of relations.py", notes=notes, kinds=("K24", "K20"))
         if found is not None:
             return found, len(at), ""
     return None, 2 * len(at), ""

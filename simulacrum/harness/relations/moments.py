@@ -6,7 +6,7 @@ A step here is the twin's own, without the engine around it: no time limit, no r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,16 +63,21 @@ class Moments:
         state, action, params = gathered((self.state, self.action, self.params), places)
         return Moments(self.env, state, action, params, [self.seeds[i] for i in places.tolist()])
 
+    def instead(self, *, state: Any = None, action: Any = None) -> Moments:
+        """The same moments in other states of the environment, or with another action."""
+        before = self.state if state is None else self.state._replace(env=state)
+        return replace(self, state=before, action=self.action if action is None else action)
+
     def draw(self, phase: str, *, key: Tensor | None = None, override: Mapping[str, Any] | None = None) -> BatchedDraw:
         """The draws of these moments, or those of another key, with values put in for some slots."""
         state = self.state
         t = state.t if phase == "step" else torch.zeros_like(state.t)
         return BatchedDraw(self.env.core.layout, phase, state.key if key is None else key, t, override=override)
 
-    def step(self, draw: Any, *, state: Any = None, action: Any = None) -> tuple[Any, Shown]:
-        """(state after the step, what it shows); another state or action in the place of the moments' own."""
-        own, t = self.state.env if state is None else state, self.state.t
-        taken = self.twin.step(own, self.action if action is None else action, Context(draw, t, self.params))
+    def step(self, draw: Any) -> tuple[Any, Shown]:
+        """(state after the step, what it shows)."""
+        t = self.state.t
+        taken = self.twin.step(self.state.env, self.action, Context(draw, t, self.params))
         cut = False if taken.truncated is None else taken.truncated
         shown = {
             "reward": taken.reward,
@@ -87,6 +92,10 @@ class Moments:
         t = torch.zeros_like(self.state.t)
         state = self.twin.reset(Context(draw, t, self.params))
         return state, self.seen(state, t)
+
+    def go(self, phase: str, draw: Any) -> tuple[Any, Shown]:
+        """`step` or `begin`, by the phase of the draws."""
+        return self.step(draw) if phase == "step" else self.begin(draw)
 
     def seen(self, state: Any, t: Tensor) -> Shown:
         """State, observation, info and action mask."""

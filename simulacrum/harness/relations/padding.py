@@ -64,7 +64,7 @@ def _one(bench: Bench, live: Moments, beside: Moments, mode: AutoresetMode, what
     alone = _stepped(live, mode, (live.state, live.action, live.params))
     among = {name: value[rows] for name, value in _stepped(live, mode, whole).items()}
     notes = (f"it changes beside {what} ({mode.name.lower()})",)
-    return apart(bench, live, alone, among, side="the live rows alone", notes=notes)
+    return apart(bench, live, alone, among, side="the live rows alone", notes=notes, kinds=("K02", "K14"))
 
 
 def _stepped(at: Moments, mode: AutoresetMode, given: tuple[EngineState, Any, Any]) -> Shown:
@@ -88,7 +88,7 @@ def _extreme(bench: Bench, going: Moments) -> Moments:
     states = extreme_states(schema, dump_state(schema, host, 0))
     at = going.only(torch.arange(len(states), device=going.env.device) % len(going))
     loaded = load_states(schema, states, going.env.device)
-    return Moments(at.env, at.state._replace(env=loaded), at.action, at.params, at.seeds)
+    return at.instead(state=loaded)
 
 
 def _beyond(at: Moments) -> Moments:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from simulacrum.engine.params import row_params
 from simulacrum.errors import SimulacrumError
@@ -16,8 +19,9 @@ from simulacrum.harness.diverge import shown_difference
 from simulacrum.harness.frames import Array, frame_fields, row_action
 from simulacrum.harness.recording import exact
 from simulacrum.harness.relations.moments import Moments, Shown, arrays
-from simulacrum.trace.divergence import Configuration, Counts, Divergence, RuleText
+from simulacrum.trace.divergence import Configuration, Counts, Divergence, Likely, RuleText
 from simulacrum.trace.failures import write_failure
+from simulacrum.trace.kinds import kind
 from simulacrum.trace.values import spell_group
 from simulacrum.twin.batched import dump_state
 
@@ -29,14 +33,17 @@ def apart(
     other: Shown,
     *,
     side: str,
+    kinds: Sequence[str],
     notes: tuple[str, ...] = (),
     live: Mapping[str, Array] | None = None,
     reset: bool = False,
+    forced: Mapping[str, Tensor] | None = None,
 ) -> Divergence | None:
     """The record of the first row in which `other` differs from `one`, by any bit of what both show, or None.
 
-    side: what `one` is. live: elements that count, bool `[M, ...]` by name; all of them for names that are left out.
-    reset: that the moment is an episode's start and not a step.
+    at: the moments in which `other` was made. side: what `one` is. kinds: of faults (`trace.kinds`) that break the
+    relation. live: elements that count, bool `[M, ...]` by name; all of them for names that are left out. reset: that
+    the moment is an episode's start and not a step. forced: the values that were put in for draws, `[M]` or `[M, K]`.
     """
     left, right = arrays(one), arrays(other)
     for name, mask in (live or {}).items():
@@ -46,6 +53,9 @@ def apart(
     if not found:
         return None
     record = _record(bench, at, found, left, right, side, notes, reset=reset)
+    likely = tuple(Likely(number, kind(number).title, f"the relation that it breaks: {notes[0]}") for number in kinds)
+    values = {slot: value[record.row].tolist() for slot, value in (forced or {}).items()}
+    record = replace(record, diagnosis=likely, forced=values)
     return write_failure(record, None, None, bench.failures, schema=bench.schema, env=bench.told_env).divergence
 
 
@@ -89,7 +99,9 @@ def _record(
 
 def _spelled_state(bench: Bench, at: Moments, row: int) -> Any:
     host = type(at.state.env)(*(value.cpu() for value in at.state.env))
-    return spell_group(bench.schema.state, dump_state(bench.schema, host, row))
+    with contextlib.suppress(SimulacrumError):  # a state that holds more than the schema allows has no spelling
+        return spell_group(bench.schema.state, dump_state(bench.schema, host, row))
+    return None
 
 
 def _spelled_action(bench: Bench, at: Moments, row: int) -> Any:

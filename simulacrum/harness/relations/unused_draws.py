@@ -18,7 +18,7 @@ from simulacrum.engine.single import scalar_action
 from simulacrum.harness.bench import Bench, Outcome, failed, passed, skipped
 from simulacrum.harness.frames import Array, frame_fields, take
 from simulacrum.harness.relations.moments import Moments, changed
-from simulacrum.harness.relations.spliced import Spliced, SplicedScalar
+from simulacrum.harness.relations.spliced import Noted, Spliced, SplicedScalar
 from simulacrum.harness.relations.told import apart
 from simulacrum.rng.batched import episode_key as batched_key
 from simulacrum.rng.scalar import ScalarDraw
@@ -29,6 +29,7 @@ from simulacrum.twin.reference import Context
 from simulacrum.twin.state import load_state, params_type, params_values
 
 ROWS, QUICK_ROWS = 96, 24
+OWN = "the row with its own draws"
 ELSEWHERE = (1_000_003, 2_000_003)  # episodes whose draws stand in for the rows' own
 
 
@@ -106,13 +107,15 @@ def _of_phase(bench: Bench, scalar: Scalar, phase: str, slots: list[str], counte
     at, layout = scalar.at, scalar.layout
     plain = [scalar.run(row, phase, None) for row in range(len(at))]
     used = used_places(at, slots, [ledger for _, ledger in plain])
-    shown = _shown(at, phase, at.draw(phase))
+    _, shown = at.go(phase, at.draw(phase))
     unused = {slot: ~mask for slot, mask in used.items() if not bool(mask.all())}
     for elsewhere in ELSEWHERE if unused else ():
         other = at.draw(phase, key=_key(at, elsewhere))
-        again = _shown(at, phase, Spliced(at.draw(phase), other, unused, layout))
+        draw = Noted(Spliced(at.draw(phase), other, unused, layout), layout)
+        _, again = at.go(phase, draw)
         notes = (f"a draw that the row does not use changes it: {', '.join(unused)}",)
-        found = apart(bench, at, shown, again, side="the row with its own draws", notes=notes, reset=phase == "reset")
+        found = apart(bench, at, shown, again, side=OWN, notes=notes, reset=phase == "reset", forced=draw.values,
+                      kinds=("K10", "K04"))
         if found is not None:
             return found
         counted["compared_transitions"] += len(at)
@@ -123,12 +126,13 @@ def _of_phase(bench: Bench, scalar: Scalar, phase: str, slots: list[str], counte
             continue
         everywhere = {slot: torch.ones_like(used[slot])}
         other = at.draw(phase, key=_key(at, ELSEWHERE[0]))
-        again = _shown(at, phase, Spliced(at.draw(phase), other, everywhere, layout))
+        draw = Noted(Spliced(at.draw(phase), other, everywhere, layout), layout)
+        _, again = at.go(phase, draw)
         feeds = _fed(scalar, phase, slot, rows, [plain[row][0] for row in rows])
         live = _live(bench, shown, again, feeds, rows)
         notes = (f"the draw {slot} changes it, which in the reference does not depend on that draw",)
-        found = apart(bench, at, shown, again, side="the row with its own draws", notes=notes, live=live,
-                      reset=phase == "reset")
+        found = apart(bench, at, shown, again, side=OWN, notes=notes, live=live, reset=phase == "reset",
+                      forced=draw.values, kinds=("K10", "K20"))
         if found is not None:
             return found
         counted["compared_transitions"] += len(rows)
@@ -150,10 +154,6 @@ def used_places(at: Moments, slots: list[str], ledgers: list[list[Any]]) -> dict
 
 def _key(at: Moments, episode: int) -> Tensor:
     return batched_key(at.state.seed, torch.full_like(at.state.episode, episode))
-
-
-def _shown(at: Moments, phase: str, draw: Any) -> dict[str, Tensor]:
-    return (at.step(draw) if phase == "step" else at.begin(draw))[1]
 
 
 def _fed(scalar: Scalar, phase: str, slot: str, rows: list[int], plain: list[dict[str, Any]]) -> dict[str, list[bool]]:
