@@ -78,10 +78,8 @@ class Run:
     def told_to(self, campaign: Campaign) -> None:
         """Note what it has reached, and some rows' actions to be replayed, where they mean the same once more."""
         campaign.reached.add(self.lock, self.owners)
-        if not self.plan.params and self.plan.limit is FROM_SCHEMA:
-            frames = [batched for _, batched in self.lock.frames]
-            rows = self.lock.chosen[:TAPES]
-            campaign.tapes += tapes(self.lock.actions, frames, self.seeds, rows)
+        if self.plan.limit is FROM_SCHEMA:
+            campaign.tapes += tapes(self.lock, self.seeds, self.lock.chosen[:TAPES])
 
 
 @dataclass

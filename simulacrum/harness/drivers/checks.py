@@ -16,7 +16,7 @@ from simulacrum.harness.drivers import basic
 from simulacrum.harness.drivers.campaign import Campaign
 from simulacrum.harness.drivers.novelty import Archive, LoadedLockstep
 from simulacrum.harness.drivers.outside import deciding, refusal
-from simulacrum.harness.drivers.replayed import Replayed, Tape
+from simulacrum.harness.drivers.replayed import Replayed, Tape, params_of
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.trace.divergence import Divergence
 
@@ -78,7 +78,7 @@ def mutated_replays(bench: Bench, campaign: Campaign) -> Outcome:
     for number, (mode, limit, chosen, faithful) in enumerate(plans):
         if not chosen:
             continue
-        env = bench.env(len(chosen), mode=mode, limit=limit)
+        env = bench.env(len(chosen), mode=mode, limit=limit, params=params_of(bench.schema, chosen))
         lock = Lockstep(bench, env)
         driver = Replayed(bench.schema, chosen, bench.seed + number, faithful=faithful)
         most = min(MOST_REPLAYED // (4 if bench.quick else 1), *(max(len(order), 4) for order in driver.order))

@@ -11,7 +11,7 @@ import numpy as np
 from simulacrum.contract.schema import Schema
 from simulacrum.harness.drivers.basic import limits
 from simulacrum.harness.drivers.cells import cells, distinct
-from simulacrum.harness.frames import Array
+from simulacrum.harness.frames import Array, take
 from simulacrum.harness.recorder import Restart
 
 if TYPE_CHECKING:
@@ -61,9 +61,11 @@ class Reached:
         own = np.array([owners[row] for row in lock.chosen])
         for name in dict.fromkeys(own.tolist()):
             self._tally(name, stacked, tables, own == name, same_step=lock.env.autoreset_mode.name == "SAME_STEP")
-        for action in lock.actions:
+        same_step, chosen = lock.env.autoreset_mode.name == "SAME_STEP", np.array(lock.chosen)
+        for action, (_, after) in zip(lock.actions, lock.frames[1:], strict=True):
             if not isinstance(action, Restart):
-                self._act(action)
+                # A row that is being reset does not look at its action; nor does anybody at a row without a reference.
+                self._act(action, chosen if same_step else chosen[after["t"][chosen] > 0])
 
     def _tally(
         self, name: str, stacked: dict[str, Array], tables: list[Array], rows: Array, *, same_step: bool
@@ -95,9 +97,9 @@ class Reached:
             if lock.chosen[place] == row and (t[:, place] == 0).any() and ended[:, place].any():
                 self.met.add(said)
 
-    def _act(self, action: Any) -> None:
-        for key, spec in self.schema.action.items():
-            values: Array = action if self.schema.action.single else action[key]
+    def _act(self, action: Any, rows: Array) -> None:
+        for key, spec in self.schema.action.items() if len(rows) else ():
+            values: Array = take(action if self.schema.action.single else action[key], rows)
             flat = values.reshape(len(values), -1)
             for element in range(flat.shape[1]):
                 self.actions[key].update((element, told) for told in _told(spec, flat[:, element], element))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from simulacrum.contract.schema import Schema
+from simulacrum.engine.params import row_params
 from simulacrum.harness.drivers.basic import Random, choose
 from simulacrum.harness.frames import Array, Frame
 from simulacrum.harness.recorder import Restart
+
+if TYPE_CHECKING:
+    from simulacrum.harness.lockstep import Lockstep
 
 # How often a step of a sequence is replaced by a random action, left out, or taken once more.
 CHANGED, LEFT_OUT, REPEATED = 0.04, 0.03, 0.03
@@ -21,34 +25,51 @@ CHANGED, LEFT_OUT, REPEATED = 0.04, 0.03, 0.03
 class Tape:
     """What one row did in an earlier run: its actions, `[T, ...]` or a dict of such, its seed, and its first episode.
 
-    ended: how its first episode ended ("terminated", "truncated" or "both"), "" where it had not. length: of that.
+    params: the row's, by name. ended: how its first episode ended ("terminated", "truncated" or "both"), "" where it
+    had not. length: the steps of that episode.
     """
 
     actions: Any
     seed: int
+    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     ended: str = ""
     length: int = 0
 
 
-def tapes(actions: Sequence[Any], frames: Sequence[Frame], seeds: Sequence[int], rows: Sequence[int]) -> list[Tape]:
-    """The tapes of some rows of a run; `frames` are the batch's, the reset's first."""
-    steps = [action for action in actions if not isinstance(action, Restart)]
-    if not steps:
+def tapes(lock: Lockstep, seeds: Sequence[int], rows: Sequence[int]) -> list[Tape]:
+    """The tapes of some rows of a run; rows that were reset by hand have none that mean the same once more."""
+    steps, frames = lock.actions, [batched for _, batched in lock.frames]
+    if not steps or any(isinstance(action, Restart) for action in steps):
         return []
     stacked = _stacked(steps)
     flags = {name: np.stack([frame[name] for frame in frames[1:]]) for name in ("terminated", "truncated")}
-    return [_tape(stacked, flags, frames, seeds[row], row) for row in rows]
+    return [
+        Tape(_row(stacked, row), seeds[row], row_params(lock.env.params, row), *_end(flags, frames, row))
+        for row in rows
+    ]
 
 
-def _tape(stacked: Any, flags: Mapping[str, Array], frames: Sequence[Frame], seed: int, row: int) -> Tape:
+def _row(stacked: Any, row: int) -> Any:
+    return {k: v[:, row] for k, v in stacked.items()} if isinstance(stacked, Mapping) else stacked[:, row]
+
+
+def _end(flags: Mapping[str, Array], frames: Sequence[Frame], row: int) -> tuple[str, int]:
+    """How the row's first episode ended, and after how many steps; ("", 0) where it had not."""
     terminated, truncated = flags["terminated"][:, row], flags["truncated"][:, row]
     ended = np.flatnonzero(np.logical_or(terminated, truncated))
-    actions = {k: v[:, row] for k, v in stacked.items()} if isinstance(stacked, Mapping) else stacked[:, row]
     if not len(ended):
-        return Tape(actions, seed)
+        return "", 0
     step = int(ended[0])
     kind = "both" if terminated[step] and truncated[step] else "terminated" if terminated[step] else "truncated"
-    return Tape(actions, seed, kind, int(frames[step + 1]["episode_length"][row]))
+    return kind, int(frames[step + 1]["episode_length"][row])
+
+
+def params_of(schema: Schema, tapes: Sequence[Tape]) -> dict[str, Array]:
+    """The parameters of each tape as arrays `[N]` by name."""
+    return {
+        name: np.array([tape.params[name] for tape in tapes], dtype=param.field.dtype)
+        for name, param in schema.params.items()
+    }
 
 
 class Replayed:
