@@ -24,6 +24,8 @@ NOTES: dict[tuple[str, str] | str, str] = {
     "step.before_reset": "The documentation demands a reset first, and not that a step without it is refused.",
     "disabled.no_autoreset": "The documentation leaves it to the caller; `SyncVectorEnv` refuses.",
     "seeding.unseeded_differ": "A fixed default seed makes runs repeatable. Two environments need two seeds.",
+    ("gymnasium", "wrappers.record_episode_statistics"): "The mask was taken out of the dict (`aliasing.options`), and "
+    "the wrapper, which looks for it afterwards, takes the call for a full reset.",
     ("gymnasium", "partial_reset.refuses"): "Options that it does not know are ignored here, this one too.",
     ("envpool", "seeding.reseeded"): "Documented by EnvPool: seeds are given to `make`, and `reset(seed=...)` warns.",
     ("envpool", "seeding.seed_matters"): "Documented by EnvPool: seeds are given to `make`.",

@@ -44,6 +44,7 @@ STRANGERS = (
     Stranger("CartPole, vector", "CartPole-v1", GYM, mode="vector_entry_point"),
     Stranger("CartPole, sync", "CartPole-v1", GYM, mode="sync"),
     Stranger("CartPole, sync, same step", "CartPole-v1", GYM, {"vector_kwargs": SAME}, "sync"),
+    Stranger("CartPole, sync, disabled", "CartPole-v1", GYM, {"vector_kwargs": DISABLED}, "sync"),
     Stranger("CartPole, async", "CartPole-v1", GYM, mode="async"),
     Stranger("Blackjack, sync", "Blackjack-v1", GYM, mode="sync"),
     Stranger("FrozenLake, sync", "FrozenLake-v1", GYM, mode="sync"),
