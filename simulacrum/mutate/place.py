@@ -44,11 +44,16 @@ def _statement(tree: ast.Module, line: int) -> tuple[int, int]:
 
 def _of_function(tree: ast.Module, lines: list[str], line: int) -> set[str]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    holding = [node for node in functions if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    holding = [node for node in functions if _first(node) <= line <= (node.end_lineno or node.lineno)]
     if not holding:
         return set()
     function = max(holding, key=lambda node: node.lineno)
-    rules = set(TAG.findall("\n".join(lines[function.lineno - 1 : function.end_lineno])))
+    rules = set(TAG.findall("\n".join(lines[_first(function) - 1 : function.end_lineno])))
     call = re.compile(rf"\b{re.escape(function.name)}\(")
     callers = [text for number, text in enumerate(lines, start=1) if call.search(text) and number != function.lineno]
     return rules | {rule for text in callers for rule in TAG.findall(text)}
+
+
+def _first(function: ast.FunctionDef) -> int:
+    """The first line of a function, decorators included: an invariant's rule stands there."""
+    return min([function.lineno, *(one.lineno for one in function.decorator_list)])
