@@ -167,3 +167,59 @@ def test_live_table_fits(width):
         view.ended("spec_contract", passed("a sentence that is long enough to need a second line at 80 columns"), 1.0)
         view.progress("differential", "a rather long description of what is done", 3, 7)
         assert max(map(len, shown(view, width))) <= width
+
+
+POLICY = "def act(observation, state, t):\n    return t % 2\n\n\nWORD = 1\n"
+
+
+@pytest.fixture
+def policies(tmp_path):
+    """A Python file with policies."""
+    path = tmp_path / "policies.py"
+    path.write_text(POLICY)
+    return path
+
+
+def test_given_policy_drives_rows_of_its_own(cli, counter, policies):
+    chosen = ("-k", "differential.given_policy", "--quick", "--compile", "eager")
+    done = cli("validate", counter, *chosen, "--policy", f"{policies}:act")
+    assert done.code == 0, done.out + done.err
+    assert "transitions of the given policy agree" in done.out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("{0}.txt:act", "names no file"),
+        ("{0}", "names no function"),
+        ("{0}:none", "has no function 'none'"),
+        ("{0}:WORD", "has no function 'WORD'"),
+    ],
+)
+def test_policy_that_is_none_is_refused(cli, counter, policies, given, said):
+    done = cli("validate", counter, *QUICK, "--policy", given.format(policies))
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_policy_file_that_does_not_run_is_refused(cli, counter, policies):
+    policies.write_text("import nothing_of_that_name\n")
+    done = cli("validate", counter, *QUICK, "--policy", f"{policies}:act")
+    assert done.code == 2
+    assert "does not run: ModuleNotFoundError" in done.err
+
+
+def test_saved_model_plays(cli, tmp_path):
+    library = pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    from simulacrum.engine.single import SimulacrumEnv
+
+    one = DummyVecEnv([lambda: SimulacrumEnv("toywalk")])
+    library.PPO("MlpPolicy", one, n_steps=8, batch_size=8, device="cpu").save(tmp_path / "model.zip")
+    chosen = ("-k", "differential.given_policy", "--quick", "--compile", "eager")
+    done = cli("validate", "toywalk", *chosen, "--policy", f"{tmp_path / 'model.zip'}")
+    assert done.code == 0, done.out + done.err
+    wrong = cli("validate", "toywalk", *chosen, "--policy", f"{tmp_path / 'model.zip'}:NOPE")
+    assert wrong.code == 2
+    assert "has no algorithm 'NOPE'" in wrong.err
