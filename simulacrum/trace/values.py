@@ -162,8 +162,8 @@ def _check_limits(field: Field, value: Any, path: Keys) -> None:
 
 def spell(field: Field, value: Any) -> Any:
     """A field's value in memory as JSON value."""
-    if isinstance(value, list):
-        return [spell(field, item) for item in cast("list[Any]", value)]
+    if isinstance(value, (list, tuple)):
+        return [spell(field, item) for item in cast("Sequence[Any]", value)]
     return spell_scalar(value, field.dtype)
 
 

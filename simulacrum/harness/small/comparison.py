@@ -113,7 +113,7 @@ class Comparison:
             it = rows[0]
             p, t, state = self.nodes.places[it.end if it.source < 0 else it.source]
             self.problem = (
-                f"the batched twin raises where the reference does not: {explained(error, self.package.folder)}\n"
+                f"the batched twin raises where the reference does not: {explained(error)}\n"
                 f"  state: {state}, t {t}, params {self.scalar.params[p]._asdict()}\n"
                 f"  action: {None if it.action < 0 else self.given[it.action]}, draws: {self.chosen.all[it.chosen]}"
             )
