@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable
 
 from simulacrum.contract.package import EnvPackage
-from simulacrum.harness.diagnosis import draws, settings, values
+from simulacrum.harness.diagnosis import draws, probes, settings, values
 from simulacrum.harness.diagnosis.view import Clue, views
 from simulacrum.harness.small.config import small_package
 from simulacrum.trace.divergence import Divergence, Likely
@@ -33,7 +33,7 @@ def _clues(package: EnvPackage, record: Divergence) -> list[Clue]:
     with small_package(package, None if small is None else dict(small)) as made:
         found: list[Clue] = []
         for view in views(made, record, shrunk.case, shrunk.step):
-            for room in (settings, draws, values):
+            for room in (settings, draws, values, probes):
                 with contextlib.suppress(Exception):  # a rerun that fails takes nothing from the clues before it
                     found.extend(room.clues(view))
         return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import torch
 
@@ -39,6 +41,23 @@ def clues(view: View) -> Iterator[Clue]:
             yield Clue("K10", 6, f"the words of {pair.slot} differ")
     if not missing and view.resetting and not view.case.forced:
         yield from _keys(view)
+    yield from _put_in(view)
+
+
+def _put_in(view: View) -> Iterator[Clue]:
+    """Whether both sides agree as soon as the draws of the step are put in."""
+    slots = [draw for draw in view.package.schema.draws if draw.phase == "step"]
+    plain = all(draw.distribution == "bernoulli" and draw.count is None for draw in slots)
+    alone = view.case.num_envs == 1 and view.case.steps == 1 and view.case.form == "eager"
+    if not slots or not plain or not alone or view.case.forced or view.resetting:
+        return
+    for values in itertools.product((False, True), repeat=min(len(slots), 3)):
+        forced = {draw.name: value for draw, value in zip(slots, values, strict=False)}
+        if view.still(replace(view.case, forced=forced)):
+            return
+    names = ", ".join(draw.name for draw in slots)
+    yield Clue("K10", 10, f"whatever is put in for {names}, both agree: it is the draw that differs")
+    yield Clue("K11", 9, f"whatever is put in for {names}, both agree: it is the draw that differs")
 
 
 def _keys(view: View) -> Iterator[Clue]:

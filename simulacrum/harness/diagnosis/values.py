@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
+from simulacrum.harness.diagnosis.probes import catches_up
 from simulacrum.harness.diagnosis.view import Clue, View, negative
-from simulacrum.trace.case import Case
-from simulacrum.trace.values import read_value, spell
-
-ACTIONS = 12  # other actions tried
 
 
 def clues(view: View) -> Iterator[Clue]:
@@ -29,8 +24,6 @@ def clues(view: View) -> Iterator[Clue]:
     yield from _places(view)
     yield from _flags(view)
     yield from _derived(view)
-    yield from _actions(view)
-    yield from _ties(view)
 
 
 def _zero(view: View) -> bool:
@@ -116,39 +109,21 @@ def _bound(bound: Any, index: tuple[int, ...]) -> Any:
 def _stale(view: View) -> Iterator[Clue]:
     previous, right, wrong = view.previous, view.right, view.wrong
     if view.resetting or previous is None or view.kind in ("reward", "terminated", "truncated"):
-        later = _catches_up(view)
+        later = catches_up(view)
     elif wrong == previous != right:
         yield Clue("K04", 8, f"{wrong} is the value before the step")
         yield Clue("K09", 7, f"{wrong} is the value before the step: the new one is not written")
         yield Clue("K24", 5, f"{wrong} is the value before the step")
-        later = _catches_up(view)
+        later = catches_up(view)
     else:
         if right == previous != wrong:
             weight = 6 if view.index else 3
             yield Clue("K15", weight, f"{right} should have stayed as it was before the step")
             yield Clue("K20", 4, f"{right} should have stayed as it was before the step")
-        later = _catches_up(view)
+        later = catches_up(view)
     if later:
         yield Clue("K04", 6, "one step later both agree again: the effect comes a step late")
         yield Clue("K06", 4, "one step later both agree again")
-
-
-def _catches_up(view: View) -> bool:
-    """Whether, with one plain step more, the field agrees again."""
-    line = view.line
-    if view.step != 0 or line.start is None or view.case.num_envs > 1 or not line.actions or view.resetting:
-        return False
-    longer = replace(view.case, lines=(replace(line, actions=(*line.actions, *line.actions)),))
-    frames = {}
-    try:
-        frames = {step: (own, batched) for step, own, batched, _ in view.work.frames(longer)}
-    except Exception:
-        return False
-    if 1 not in frames or bool(frames[0][0]["terminated"][0]) or bool(frames[0][1]["terminated"][0]):
-        return False
-    own, batched = frames[1]
-    agrees = view.at(own) == view.at(batched)
-    return agrees and view.kind == "state" and view.at(own) != view.right
 
 
 def _places(view: View) -> Iterator[Clue]:
@@ -199,7 +174,7 @@ def _derived(view: View) -> Iterator[Clue]:
         yield Clue("K21", 11, "the mask of legal actions differs")
         yield Clue("K04", 4, "the mask may be of the old state")
     if view.kind == "reward":
-        for kind, weight in (("K20", 4), ("K04", 4), ("K05", 4), ("K03", 3)):
+        for kind, weight in (("K20", 5), ("K04", 4), ("K05", 4), ("K03", 3)):
             yield Clue(kind, weight, "the reward differs" + (", the state agrees" if state_agrees else ""))
     if view.kind in ("info", "observation") and state_agrees:
         why = f"the state agrees, what is shown of it as {view.name} does not"
@@ -216,55 +191,3 @@ def _derived(view: View) -> Iterator[Clue]:
     if len(many) > 1:
         yield Clue("K05", 4, f"{len(many)} state fields differ at once")
         yield Clue("K04", 5, f"{len(many)} state fields differ at once: what both follow from may be of the old state")
-
-
-def _actions(view: View) -> Iterator[Clue]:
-    """Whether the reference does the same on another action."""
-    changed = any(name.startswith("state.") for name in view.differing())
-    if view.step < 0 or view.resetting or view.case.num_envs > 1 or not changed:
-        return
-    line, group = view.line, view.package.schema.action
-    if not group.single or group.leaf.is_float or group.leaf.shape or not isinstance(group.leaf.high, int):
-        return
-    low = group.leaf.low if isinstance(group.leaf.low, int) else 0
-    for action in range(low, min(group.leaf.high, low + ACTIONS) + 1):
-        taken = (*line.actions[: view.step], action)
-        if action != line.actions[view.step] and view.explains(view.other(actions=taken)):
-            yield Clue("K21", 9, f"it does with action {line.actions[view.step]} what action {action} should do")
-            yield Clue("K20", 6, f"it does with action {line.actions[view.step]} what action {action} should do")
-            return
-
-
-def _ties(view: View) -> Iterator[Clue]:
-    """Whether it needs two entities of which the same is true."""
-    start = view.line.start
-    if start is None or view.case.num_envs > 1 or view.resetting:
-        return
-    fields = {name: field for name, field in view.package.schema.state.fields.items() if len(field.shape) == 1}
-    numbers = {name: read_value(field, start[name]) for name, field in fields.items() if field.is_integer}
-    size = next((len(values) for values in numbers.values()), 0)
-    if len(numbers) < 2 or size < 2:
-        return
-    columns = {name: values for name, values in numbers.items() if len(values) == size}
-    apart = _apart(view, columns, size)
-    if apart is not None and not view.still(apart):
-        yield Clue("K22", 10, "only where two entities are in the same place")
-        yield Clue("K15", 7, "only where two entities are in the same place: a write to both of them")
-
-
-def _apart(view: View, columns: dict[str, list[int]], size: int) -> Case | None:
-    """The case with every entity that stands on another moved to a place of its own; None where none does."""
-    state = view.package.schema.state.fields
-    ranges = [(state[name].low, state[name].high) for name in columns]
-    if not all(isinstance(low, int) and isinstance(high, int) for low, high in ranges):
-        return None
-    places = [tuple(values[i] for values in columns.values()) for i in range(size)]
-    grid = itertools.product(*(range(low, high + 1) for low, high in ranges))  # type: ignore[arg-type, operator]
-    free = (place for place in grid if place not in places)
-    moved = [place if place not in places[:i] else next(free, place) for i, place in enumerate(places)]
-    if moved == places:
-        return None
-    start = dict(view.line.start or {})
-    for number, name in enumerate(columns):
-        start[name] = spell(state[name], [place[number] for place in moved])
-    return replace(view.case, lines=(replace(view.line, start=start),))
