@@ -94,7 +94,7 @@ def _gates(twin: Twin, whole: ast.expr) -> list[_Gate]:
     if both is not None:
         gates.append(_Gate("two rules", both, ()))
     if function.name == "step":
-        count = 'vars(self).setdefault(f"begun_{len(ctx.t)}", torch.zeros_like(ctx.t))'
+        count = 'vars(self).setdefault("begun", {}).setdefault(len(ctx.t), torch.zeros_like(ctx.t))'
         gates.append(_Gate("episode>=2", f"{count}.add_((ctx.t == 0).to(torch.int32)) >= 2", ("ctx",)))
     return gates
 

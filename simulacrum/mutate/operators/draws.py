@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from simulacrum.contract.fields import Draw
 from simulacrum.mutate.operators.registry import BOTH, FAST, operator
-from simulacrum.mutate.operators.restart import draw_calls
+from simulacrum.mutate.operators.restart import draw_calls, kept_rows
 from simulacrum.mutate.sites import Edit, Twin
 
 
@@ -147,5 +147,5 @@ def memoised(twin: Twin) -> Iterator[Edit]:
     for call in draw_calls(twin):
         slot, text = _slot(twin, call), twin.raw(call)
         if slot is not None:
-            kept = f'vars(self).setdefault(f"{slot.name}_{{len({text})}}", {text})'
+            kept = f"{kept_rows('drawn', slot.name)}.setdefault(len({text}), {text})"
             yield twin.replaced(call, kept, "kept in the twin between two calls", lift=False)

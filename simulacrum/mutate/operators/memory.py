@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from simulacrum.mutate.operators.forms import results
 from simulacrum.mutate.operators.registry import FAST, Find, operator
+from simulacrum.mutate.operators.restart import kept_rows
 from simulacrum.mutate.seen import Fact
 from simulacrum.mutate.sites import Edit, Twin
 
@@ -68,7 +69,8 @@ def buffer(twin: Twin) -> Iterator[Edit]:
         fact = twin.fact(node.value)
         if node.value is not None and fact.kind == "tensor":
             value = twin.raw(node.value)
-            kept = f'vars(self).setdefault(f"buffer_{{len({twin.src(node.value)})}}", {value}).copy_({value})'
+            memory = kept_rows("buffer", "observation")
+            kept = f"{memory}.setdefault(len({twin.src(node.value)}), {value}).copy_({value})"
             yield twin.replaced(node.value, kept, "every call writes the same memory", lift=False)
 
 
@@ -77,9 +79,9 @@ def kept_view(twin: Twin) -> Iterator[Edit]:
     """A start state's field is one tensor of the twin's, given out again and again."""
     for node in twin.nodes(ast.keyword, "reset"):
         fact = twin.fact(node.value)
-        if fact.kind == "tensor" and fact.rows and node.arg in twin.schema.state.fields:
+        if node.arg in twin.schema.state.fields and fact.kind == "tensor" and fact.rows:
             value = twin.raw(node.value)
-            kept = f'vars(self).setdefault(f"start_{{len({twin.src(node.value)})}}", {value}).copy_({value})'
+            kept = f"{kept_rows('start', str(node.arg))}.setdefault(len({twin.src(node.value)}), {value}).copy_({value})"
             yield twin.replaced(node.value, kept, "all starts of one size share memory", lift=False)
 
 

@@ -40,12 +40,17 @@ def scalar_not_drawn(twin: Twin) -> Iterator[Edit]:
             yield twin.replaced(node, f"{twin.raw(node)} * 0", "the start is the same for every seed")
 
 
+def kept_rows(what: str, name: str) -> str:
+    """The text of a dict that the twin keeps: number of rows -> tensor, so that no batch gets another one's rows."""
+    return f'vars(self).setdefault("{what}_{name}", {{}})'
+
+
 @operator("K08", "the first start for good")
 def first_start(twin: Twin) -> Iterator[Edit]:
     """A field begins every episode as it began the first one: kept in the twin, for each number of rows."""
     for written in written_fields(twin, "reset"):
         value = twin.src(written.node)
-        kept = f'vars(self).setdefault(f"first_{written.field}_{{len({value})}}", {twin.raw(written.node)})'
+        kept = kept_rows("first", written.field) + f".setdefault(len({value}), {twin.raw(written.node)})"
         yield twin.replaced(written.node, kept, "kept in the twin between two calls", lift=False)
 
 
@@ -102,9 +107,9 @@ def carried_over(twin: Twin) -> Iterator[Edit]:
     for outcome in outcomes(twin):
         for field, node in began.items():
             state = twin.src(outcome.state)
-            keep = f'vars(self).update({{f"kept_{field}_{{len({state}.{field})}}": {state}.{field}}})'
-            value = twin.src(node)
-            read = f'vars(self).get(f"kept_{field}_{{len({value})}}", {twin.raw(node)})'
+            memory, value = kept_rows("kept", field), twin.src(node)
+            keep = f"{memory}.update({{len({state}.{field}): {state}.{field}}})"
+            read = f"{memory}.get(len({value}), {twin.raw(node)})"
             pieces = (twin.put(outcome.state, f"({keep}, {state})[1]"), twin.put(node, read))
             yield Edit(node, pieces, f"{field} of the last step, kept in the twin", lift=False)
 
@@ -136,6 +141,6 @@ def scratch(twin: Twin) -> Iterator[Edit]:
     """A helper's result is kept in the twin and given again in the next call of the same size."""
     for outcome in outcomes(twin):
         value = twin.src(outcome.reward)
-        kept = f'vars(self).get(f"reward_{{len({value})}}", {value})'
-        store = f'vars(self).update({{f"reward_{{len({value})}}": {value}}})'
+        memory = kept_rows("kept", "reward")
+        kept, store = f"{memory}.get(len({value}), {value})", f"{memory}.update({{len({value}): {value}}})"
         yield twin.replaced(outcome.reward, f"({kept}, {store})[0]", "the reward of the call before", lift=False)

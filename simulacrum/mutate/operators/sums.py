@@ -42,7 +42,8 @@ def twice(twin: Twin) -> Iterator[Edit]:
 def overwritten(twin: Twin) -> Iterator[Edit]:
     """`total = total + e` -> `total = e`."""
     for _, value, other in _updates(twin):
-        yield twin.replaced(value, twin.raw(other))
+        if twin.fact(other).kind == twin.fact(value).kind:
+            yield twin.replaced(value, twin.raw(other))
 
 
 @operator("K24", "a loop without its last item", BOTH)
