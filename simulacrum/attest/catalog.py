@@ -169,7 +169,7 @@ SUB_CHECKS: tuple[SubCheck, ...] = (
     SubCheck(
         name="native_states",
         check="differential",
-        level=2,
+        level=3,
         claim="from all those states, the native form steps as the eager one",
         catches="code that the compiler of the native form makes wrong for values that rollouts do not meet",
     ),
