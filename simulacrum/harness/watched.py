@@ -39,11 +39,11 @@ class Watched:
         """The rules that ran, each where it ran first."""
         return tuple(dict.fromkeys(name for line in self.lines for name in line.rules))
 
-    def values(self) -> dict[Name, list[tuple[int, Any]]]:
-        """(function, name) -> (line, value) of each time it was given one; names in the order of their first values."""
-        found: dict[Name, list[tuple[int, Any]]] = {}
+    def values(self) -> dict[Name, list[Given]]:
+        """The values by function and name."""
+        found: dict[Name, list[Given]] = {}
         for one in self.given:
-            found.setdefault((one.function, one.name), []).append((one.line, one.value))
+            found.setdefault((one.function, one.name), []).append(one)
         return found
 
 
@@ -80,6 +80,7 @@ def watch_reference(package: EnvPackage, at: Standing) -> Watched:
         with watcher.watching():
             if at.state is None:
                 runner.reset(at.seed, at.episode)
+                _ = runner.info(), runner.action_mask()
             else:
                 runner.step(scalar_action(package.schema.action, at.action))
     except Exception as error:  # a twin under judgement may raise anything; what ran until then is what is asked for
@@ -112,28 +113,31 @@ def first_parting(
     Only names are compared that both functions of one name give a value equally often, and values of one shape.
     alike: names that earlier, agreeing steps have compared; one that differed there means two things, and is skipped.
     """
-    for key, one, two in _pairs(reference, fast):
-        if (alike or {}).get(key, True) and spelled(one[1]) != spelled(two[1]):
-            return Parting(*key, one[1], two[1], one[0], two[0])
+    for one, two in _pairs(reference, fast):
+        same = (alike or {}).get((one.function, one.name), True)
+        if same and spelled(one.value) != spelled(two.value):
+            return Parting(one.function, one.name, one.value, two.value, one.line, two.line)
     return None
 
 
 def comparable(reference: Watched, fast: Watched) -> dict[Name, bool]:
     """Of a step in which the twins agree: whether each name that both have means the same in both."""
     result: dict[Name, bool] = {}
-    for key, one, two in _pairs(reference, fast):
-        result[key] = result.get(key, True) and spelled(one[1]) == spelled(two[1])
+    for one, two in _pairs(reference, fast):
+        key = (one.function, one.name)
+        result[key] = result.get(key, True) and spelled(one.value) == spelled(two.value)
     return result
 
 
-def _pairs(reference: Watched, fast: Watched) -> Iterator[tuple[Name, tuple[int, Any], tuple[int, Any]]]:
-    theirs = fast.values()
-    for key, given in reference.values().items():
-        others = theirs.get(key, [])
-        if len(given) == len(others):
-            for one, two in zip(given, others, strict=True):
-                if _shape(one[1]) == _shape(two[1]):
-                    yield key, one, two
+def _pairs(reference: Watched, fast: Watched) -> Iterator[tuple[Given, Given]]:
+    """Values of the same names on both sides, in the order of the reference's run."""
+    ours, theirs, seen = reference.values(), fast.values(), dict[Name, int]()
+    for one in reference.given:
+        key = (one.function, one.name)
+        number, others = seen.get(key, 0), theirs.get(key, [])
+        seen[key] = number + 1
+        if len(ours[key]) == len(others) and _shape(one.value) == _shape(others[number].value):
+            yield one, others[number]
 
 
 def _shape(value: Any) -> Any:
