@@ -147,6 +147,8 @@ def _source(side: TwinSource, told: Explanation) -> Iterator[Text]:
 def _on_the_way(told: Explanation) -> Iterator[Text]:
     parting = told.parting
     yield Text()
+    if told.in_smallest:
+        yield Text("The values are those of the smallest case, in its own batch: one row alone shows no difference.")
     if parting is None:
         yield Text("no value on the way is seen to differ in one eager row; replay tries the recorded form and rows")
         return

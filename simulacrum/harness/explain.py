@@ -21,6 +21,7 @@ from simulacrum.harness.line_watcher import RanLine
 from simulacrum.harness.small.config import small_package
 from simulacrum.harness.standing import Standing, earlier, standing
 from simulacrum.harness.watched import Parting, Watched, comparable, first_parting, watch_fast, watch_reference
+from simulacrum.harness.watched_case import watch_case
 from simulacrum.harness.written import SourceLine, lines_that_compute
 from simulacrum.trace.divergence import Divergence, Shown
 from simulacrum.trace.show import configuration_text, where_text
@@ -58,6 +59,7 @@ class Explanation:
     rules: those of the first value that differs, then the ones that the field's lines name, nearest first. watched_*:
     what ran in the one step, run again. parting: the first name that has another value in the batched twin than in the
     reference, where one does.
+    in_smallest: whether what was watched is the smallest case, in its own batch, and not the record's step as one row.
     path: the record's file, None where it is in none. env: the package's folder, where a command has to name it.
     """
 
@@ -70,6 +72,12 @@ class Explanation:
     parting: Parting | None
     path: Path | None = None
     env: Path | None = None
+    in_smallest: bool = False
+
+    @property
+    def watched_where(self) -> str:
+        """What the watched step is of: "the record", or "the smallest case" where only that shows a value."""
+        return "the smallest case" if self.in_smallest else "the record"
 
     @property
     def summary(self) -> str:
@@ -112,6 +120,7 @@ class Explanation:
             "trace": {
                 self.reference.file: _trace(self.watched_reference), self.fast.file: _trace(self.watched_fast)
             },
+            "trace_of": self.watched_where,
             "first_value": None if self.parting is None else plain_json(asdict(self.parting)),
             "files": dict(record.files),
             "commands": dict(self.commands),
@@ -146,10 +155,15 @@ def _explained(record: Divergence, package: EnvPackage, path: Path | None, env: 
     at = standing(record, package)
     one, two = (Watched(), Watched()) if at is None else (watch_reference(package, at), watch_fast(package, at))
     alike = _alike(package, list(earlier(record, path, package, EARLIER))) if first_parting(one, two) else {}
-    parting = first_parting(one, two, alike)
+    parting, apart = first_parting(one, two, alike), False
+    if parting is None and record.shrunk is not None:  # it may need other rows, or a past
+        small, large = watch_case(package, record.shrunk)
+        parting = first_parting(small, large)
+        if parting is not None:
+            one, two, apart = small, large, True
     first = () if parting is None else _named_at(parting, one, two)
     rules = tuple(_rules(record, package, (reference, fast), first))
-    return Explanation(record, rules, reference, fast, one, two, parting, path, env)
+    return Explanation(record, rules, reference, fast, one, two, parting, path, env, apart)
 
 
 def _alike(package: EnvPackage, before: list[Standing]) -> dict[tuple[str, str], bool]:

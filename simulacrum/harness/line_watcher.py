@@ -52,6 +52,11 @@ class Watcher:
         self.roots: list[str] = []  # of each line, the function through which the engine came in
         self.given: list[tuple[int, Given]] = []  # in the order in which values were known: place in `ran`, and what
 
+    def seen(self, unwanted: str) -> tuple[tuple[RanLine, ...], tuple[Given, ...]]:
+        """The lines and the values, without those for which the engine came in through the function `unwanted`."""
+        lines = tuple(line for line, root in zip(self.ran, self.roots, strict=True) if root != unwanted)
+        return lines, tuple(one for place, one in self.given if self.roots[place] != unwanted)
+
     @contextmanager
     def watching(self) -> Generator[None, None, None]:
         """Note what runs meanwhile in this thread."""

@@ -73,7 +73,7 @@ def watch_reference(package: EnvPackage, at: Standing) -> Watched:
     """The step in the reference, with the words that it draws."""
     runner = ReferenceRunner(package, params=at.params, max_episode_steps=at.limit, ledger=True)
     runner.override = dict(at.forced) or None
-    watcher, raised = Watcher(package.folder / "reference.py", _reference_value), None
+    watcher, raised = Watcher(package.folder / "reference.py", reference_value), None
     try:
         if at.state is not None:
             runner.load(at.state, t=at.t, seed=at.seed, episode=at.episode)
@@ -92,17 +92,14 @@ def watch_reference(package: EnvPackage, at: Standing) -> Watched:
 
 def watch_fast(package: EnvPackage, at: Standing) -> Watched:
     """The step in the batched twin, eagerly, as a batch of one row on the CPU."""
-    watcher, raised = Watcher(package.folder / "fast.py", _row_value), None
+    watcher, raised = Watcher(package.folder / "fast.py", row_value), None
     try:
         env, action = _one_row(package, at)
         with watcher.watching():
             env.step(action)
     except Exception as error:  # as above
         raised = _told(error)
-    unwanted = "step" if at.state is None else "reset"
-    lines = tuple(line for line, root in zip(watcher.ran, watcher.roots, strict=True) if root != unwanted)
-    given = tuple(one for place, one in watcher.given if watcher.roots[place] != unwanted)
-    return Watched(lines, given, {}, raised)
+    return Watched(*watcher.seen("step" if at.state is None else "reset"), {}, raised)
 
 
 def first_parting(
@@ -149,24 +146,24 @@ def spelled(value: Any) -> str:
     return repr(value)
 
 
-def _reference_value(value: Any) -> Any:
+def reference_value(value: Any) -> Any:
     """Plain bool, int, float or nested lists of them; None for anything else."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):
         return int(value) if isinstance(value, int) else float(value)
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        items = [_reference_value(item) for item in value]
+        items = [reference_value(item) for item in value]
         return items if items and all(item is not None for item in items) else None
     return None
 
 
-def _row_value(value: Any) -> Any:
-    """The one row of a tensor or of a list of tensors, plain; None for anything else."""
+def row_value(value: Any, row: int = 0, rows: int = 1) -> Any:
+    """A row of a tensor `[rows, ...]` or of a list of such tensors, plain; None for anything else."""
     if hasattr(value, "ndim") and hasattr(value, "tolist"):
-        return value[0].tolist() if value.ndim and value.shape[0] == 1 else None
+        return value[row].tolist() if value.ndim and value.shape[0] == rows else None
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        items = [_row_value(item) for item in value]
+        items = [row_value(item, row, rows) for item in value]
         return items if items and all(item is not None for item in items) else None
     return None
 

@@ -18,10 +18,12 @@ from simulacrum.harness.explain import Explanation, explain
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.harness.standing import Standing
 from simulacrum.harness.watched import comparable, first_parting, watch_fast, watch_reference
+from simulacrum.trace.case import Case, Line, Shrunk
 from simulacrum.trace.divergence import Divergence
 
 LATE_WALL = ("(state.position + move).clamp(LEFT_END, GOAL)", "(state.position + move).clamp(LEFT_END + 1, GOAL)")
 START = ("START_HIGH + 1, low=START_LOW)", "START_HIGH + 1, low=START_LOW).abs()")
+SHIFTED = ("move = self._move(action, slips)", "move = self._move(action, slips).roll(1)")
 TURNED = ("move = self._move(action, slips)", "move = self._move(action, ~slips)")
 
 
@@ -96,6 +98,21 @@ def test_json_says_all_of_it_and_is_json(wall: tuple[EnvPackage, Explanation]) -
     assert [line["line"] for line in body["sources"]["fast.py"]] == [line.line for line in told.fast.lines]
     assert body["trace"]["reference.py"]["raised"] is None
     assert body["commands"]["explain"].startswith("simulacrum explain ")
+
+
+def test_a_fault_that_needs_other_rows_is_watched_in_its_smallest_case(tmp_path: Path) -> None:
+    package = faulty(tmp_path, SHIFTED)
+    record = part(package, tmp_path)
+    assert explain(record, package).parting is None
+    lines = tuple(
+        Line(row, row, {"position": 0}, actions=(action,), params={"slip": 0.0}) for row, action in enumerate((1, 0))
+    )
+    case = Case("eager", "cpu", "disabled", 40, 2, lines)
+    told = explain(replace(record, shrunk=Shrunk(case, record.difference, 0, True, 1)), package)
+    assert told.parting is not None
+    assert (told.parting.name, told.parting.reference, told.parting.fast) == ("move", 1, -1)
+    assert told.in_smallest
+    assert told.to_json()["trace_of"] == "the smallest case"
 
 
 def test_a_twin_that_raises_is_told(tmp_path: Path) -> None:
