@@ -1,4 +1,4 @@
-"""The command line: new, list, validate, doctor, record, replay, render, export-pack, bench, build-wasm.
+"""The command line. `simulacrum --help` lists the commands.
 
 Each command's file parses, calls another room and prints; nothing is decided here.
 """

@@ -20,6 +20,7 @@ from simulacrum.conformance.rule import Result
 from simulacrum.errors import SimulacrumError, UsageError
 
 START = 120.0  # seconds that importing and making the environment may take
+CAUSES = ("Error", "error:", "ailed", "FATAL", "Fatal")  # in the line of its last words that says why
 GRACE = 5.0  # seconds that a rule may be late before its process is ended
 
 
@@ -145,11 +146,12 @@ class _Worker:
         status = self._process.wait()
         self._said.seek(0)
         lines = self._said.read().strip().splitlines() or ["it said nothing"]
+        told = next((line.strip() for line in lines if any(word in line for word in CAUSES)), lines[-1].strip())
         how = f"signal {-status}" if status < 0 else f"status {status}"
         if self.at is None:
-            raise SimulacrumError(f"the process that was to make it died with {how}", found=lines[-1],
+            raise SimulacrumError(f"the process that was to make it died with {how}", found=told,
                                   where=f"{self.request.python} -m simulacrum.conformance.worker")  # fmt: skip
-        self.lost = f"its process died with {how}: {lines[-1][:200]}"
+        self.lost = f"its process died with {how}: {told[:200]}"
 
 
 def _environment(request: Request) -> dict[str, str]:
