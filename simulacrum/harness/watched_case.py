@@ -35,7 +35,9 @@ def watch_case(package: EnvPackage, shrunk: Shrunk) -> tuple[Watched, Watched]:
 
 
 def _run(package: EnvPackage, case: Case, step: int, watcher: Watcher) -> None:
-    frames = Casework(package).frames(case)
+    work = Casework(package)
+    next(work.frames(case), None)  # a batch that has never begun would be reset first, and be seen doing so
+    frames = work.frames(case)
     for number in range(-1, step + 1):
         with watcher.watching() if number == step else contextlib.nullcontext():
             next(frames, None)

@@ -18,12 +18,15 @@ from simulacrum.harness.explain import Explanation, explain
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.harness.standing import Standing
 from simulacrum.harness.watched import comparable, first_parting, watch_fast, watch_reference
+from simulacrum.harness.watched_case import watch_case
 from simulacrum.trace.case import Case, Line, Shrunk
+from simulacrum.trace.difference import difference
 from simulacrum.trace.divergence import Divergence
 
 LATE_WALL = ("(state.position + move).clamp(LEFT_END, GOAL)", "(state.position + move).clamp(LEFT_END + 1, GOAL)")
 START = ("START_HIGH + 1, low=START_LOW)", "START_HIGH + 1, low=START_LOW).abs()")
 SHIFTED = ("move = self._move(action, slips)", "move = self._move(action, slips).roll(1)")
+SLOWEST = ("elapsed = ctx.t.clamp(", "elapsed = ctx.t.amax().expand_as(ctx.t).clamp(")
 TURNED = ("move = self._move(action, slips)", "move = self._move(action, ~slips)")
 
 
@@ -113,6 +116,17 @@ def test_a_fault_that_needs_other_rows_is_watched_in_its_smallest_case(tmp_path:
     assert (told.parting.name, told.parting.reference, told.parting.fast) == ("move", 1, -1)
     assert told.in_smallest
     assert told.to_json()["trace_of"] == "the smallest case"
+
+
+def test_what_a_state_shows_at_once_is_watched_too(tmp_path: Path) -> None:
+    package = faulty(tmp_path, SLOWEST)
+    shown = difference("observation", "", (1,), 0.0, 0.5, "float32")
+    lines = (Line(0, 0, {"position": 0}), Line(1, 1, {"position": 0}, t=30))
+    shrunk = Shrunk(Case("eager", "cpu", "next_step", 60, 2, lines), shown, -1, True, 1)
+    one, two = watch_case(package, shrunk)
+    found = first_parting(one, two)
+    assert found is not None
+    assert (found.function, found.name, found.reference[1], found.fast[1]) == ("observe", "return", 0.0, 0.5)
 
 
 def test_a_twin_that_raises_is_told(tmp_path: Path) -> None:
