@@ -17,10 +17,12 @@ from typing import Any
 
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.engine.vector import FROM_SCHEMA
+from simulacrum.errors import UsageError
 from simulacrum.harness.casework import Casework, Found
 from simulacrum.harness.small.config import read_small, small_package
 from simulacrum.trace.case import RESET, WAIT, Case, Line
 from simulacrum.trace.difference import Shown
+from simulacrum.trace.jsonio import BadValue, dotted
 
 _MOST = 8  # differences told
 
@@ -77,7 +79,13 @@ def assert_twins_agree(
     with small_package(whole, content) as package:
         limit = package.schema.max_episode_steps if max_episode_steps is FROM_SCHEMA else max_episode_steps
         case = Case(form, device, autoreset_mode, limit, num_envs, lines, against, dict(forced or {}), content)
-        found = list(Casework(package).each_step(case))
+        try:
+            found = list(Casework(package).each_step(case))
+        except BadValue as error:
+            raise UsageError(
+                f"the case does not fit {whole.env_id}: {error.message}", expected=error.expected, found=error.found,
+                where=dotted(error.path) or "start or actions",
+            ) from None  # fmt: skip
     if found:
         raise AssertionError(told(whole, case, found))
 

@@ -22,7 +22,7 @@ def statuses(
     folder: Path, scratch: Path, checks: Sequence[str] = EAGER_CHECKS, forms: tuple[str, ...] = ("eager",)
 ) -> dict[str, tuple[str, str]]:
     """(status, message) of each check, by name, on the package in `folder`."""
-    bench = Bench(load_package(folder), forms=forms, quick=True, failures=scratch)
+    bench = Bench(load_package(folder), forms=forms, quick=True, failures=scratch, shrink=False)
     ended = {name: run_check(bench, name)[0] for name in checks}
     return {name: (outcome.status, outcome.message) for name, outcome in ended.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from dataclasses import replace
@@ -25,6 +26,9 @@ from simulacrum.trace import (
     shown,
     ulp_between,
 )
+from simulacrum.trace.case import RESET, WAIT, Case, Line, Shrunk
+from simulacrum.trace.divergence import Likely
+from simulacrum.trace.kinds import KINDS, kind
 
 RECORD = Divergence(
     check="differential",
@@ -210,3 +214,47 @@ def test_draw_verdicts():
         "d": "only batched",
         "e": "unused",
     }
+
+
+SHRUNK = Shrunk(
+    Case(
+        "eager", "cpu", "next_step", 60, 2,
+        (Line(1, 3, {"energy": "nan"}, 1, 4, True, {"gust": 0.5}, (1, RESET, {RESET: 5})),
+         Line(0, 7, actions=(0, WAIT, WAIT))),
+        "alone", {"gust": [1, 2]}, {"constants": {"SIZE": 3}},
+    ),
+    difference("state", "energy", (2, 0), np.float32(0.1), np.float32(0.2), "float32"), 1, True, 12, ("33 rows to 2",),
+)  # fmt: skip
+COMPLETE = replace(RECORD, shrunk=SHRUNK, diagnosis=(Likely("K02", "rows leak into each other", "row 1 needs row 0"),))
+
+
+def test_what_is_made_of_a_failure_survives_json_and_leaves_its_name(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(dump_divergence(COMPLETE))
+    back = read_divergence(path)
+    assert back.shrunk == SHRUNK
+    assert back.diagnosis == COMPLETE.diagnosis
+    assert back.id == RECORD.id
+
+
+def test_records_from_before_there_were_cases_are_read(tmp_path):
+    path, body = tmp_path / "a.json", RECORD.to_json()
+    del body["shrunk"], body["diagnosis"]
+    path.write_text(json.dumps(body))
+    assert read_divergence(path).shrunk is None
+
+
+def test_the_smallest_case_and_the_likely_kinds_are_shown():
+    console = Console(width=100, color_system=None, record=True, file=io.StringIO())
+    console.print(render_rich(COMPLETE))
+    for text in (render_plain(COMPLETE), console.export_text()):
+        words = " ".join(text.split())
+        assert "looks like K02 rows leak into each other: row 1 needs row 0" in words
+        assert "row 1 of 2, from an injected state, 3 actions, eager, against the row alone" in words
+    assert max(map(len, render_plain(COMPLETE).splitlines())) <= 80
+
+
+def test_every_kind_has_a_title_of_its_own():
+    assert [kind.number for kind in KINDS] == [f"K{number:02}" for number in range(1, 25)]
+    assert len({kind.title for kind in KINDS}) == len({kind.look for kind in KINDS}) == 24
+    assert kind("K07").title == "terminated and truncated confused"

@@ -17,6 +17,7 @@ def clues(view: View) -> Iterator[Clue]:
     """All of them."""
     if view.name in view.own:
         yield from _actions(view)
+        yield from _draws(view)
         yield from _ties(view)
         yield from _neighbours(view)
         yield from _after_a_reset(view)
@@ -82,6 +83,20 @@ def _neighbours(view: View) -> Iterator[Clue]:
             yield Clue("K20", 9, f"{why}: an end taken in or left out, or a constant")
             yield Clue("K17", 6, why)
             return
+
+
+def _draws(view: View) -> Iterator[Clue]:
+    """Whether the reference does the same where a truth that is drawn is the other one."""
+    if view.step < 0 or view.resetting or view.case.num_envs > 1 or view.case.form != "eager":
+        return
+    for draw in view.package.schema.draws:
+        if draw.phase != "step" or draw.distribution != "bernoulli" or draw.count is not None:
+            continue
+        right = [value for value in (False, True)
+                 if view.explains(view.other(forced={**view.case.forced, draw.name: value}))]
+        if len(right) == 1:
+            yield Clue("K10", 9, f"it does what is right if {draw.name} is {right[0]}, which it is not")
+            yield Clue("K20", 6, f"it does what is right if {draw.name} is {right[0]}, which it is not")
 
 
 def _ties(view: View) -> Iterator[Clue]:

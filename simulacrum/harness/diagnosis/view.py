@@ -103,9 +103,10 @@ class View:
         """The names of all fields that differ at this step, state first."""
         return [name for name in self.fields if not same(self.own, self.batched, name)]
 
-    def other(self, **changes: Any) -> Frame | None:
+    def other(self, *, forced: Mapping[str, Any] | None = None, **changes: Any) -> Frame | None:
         """What the other side shows at this step where its line is changed so; None where that cannot be run."""
-        case = replace(self.case, num_envs=1, lines=(replace(self.line, row=0, **changes),))
+        put_in = self.case.forced if forced is None else forced
+        case = replace(self.case, num_envs=1, lines=(replace(self.line, row=0, **changes),), forced=put_in)
         with contextlib.suppress(Exception):
             for step, own, _, _ in self.work.frames(case):
                 if step == self.step:

@@ -23,7 +23,8 @@ def check(tmp_path: Path) -> CheckRun:
 
     def run(name: str, given: str | EnvPackage, **settings: Any) -> Outcome:
         judged = package(given) if isinstance(given, str) else given
-        options: dict[str, Any] = {"forms": ("eager",), "quick": True, "failures": tmp_path / "failures", **settings}
+        options: dict[str, Any] = {"forms": ("eager",), "quick": True, "failures": tmp_path / "failures"}
+        options.update({"shrink": False, **settings})
         return run_check(Bench(judged, **options), name)[0]
 
     return run

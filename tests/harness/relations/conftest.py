@@ -26,7 +26,8 @@ def relation(tmp_path: Path) -> Relation:
         if edits:
             folder = copy_env(str(given), tmp_path / "changed", [Edit(*edit) for edit in edits])
             judged = load_package(folder)
-        options: dict[str, Any] = {"forms": ("eager",), "quick": True, "failures": tmp_path / "failures", **settings}
+        options: dict[str, Any] = {"forms": ("eager",), "quick": True, "failures": tmp_path / "failures"}
+        options.update({"shrink": False, **settings})
         check, _, part = path.partition(".")
         outcome = run_check(Bench(judged, **options, asked=frozenset((path,))), check)[0]
         assert not outcome.parts or list(outcome.parts) == [part]
