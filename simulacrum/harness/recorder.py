@@ -110,6 +110,7 @@ def _start(schema: Schema, frame: Frame, place: int) -> Start:
         observation=_values(schema.observation, "observation", frame, place),
         info=_values(schema.info, "info", frame, place),
         action_mask=_mask(schema, frame, place),
+        t=int(frame["t"][place]),  # not 0 where the state was loaded
     )
 
 

@@ -16,7 +16,7 @@ from simulacrum.harness.drivers import basic
 from simulacrum.harness.drivers.campaign import Campaign
 from simulacrum.harness.drivers.novelty import Archive, LoadedLockstep
 from simulacrum.harness.drivers.outside import deciding, refusal
-from simulacrum.harness.drivers.replayed import Replayed, Tape, params_of
+from simulacrum.harness.drivers.replayed import Replayed, Tape, params_of, tapes
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.trace.divergence import Divergence
 
@@ -64,6 +64,9 @@ def mutated_replays(bench: Bench, campaign: Campaign) -> Outcome:
 
     An episode that ended by the rules after `length` steps, replayed under a limit of `length`, ends by both at once.
     """
+    found = None if campaign.tapes else _record(bench, campaign)
+    if found is not None:
+        return _parted(found)
     recorded = campaign.tapes
     ended = [tape for tape in recorded if tape.ended == "terminated"]
     shortest = min(ended, key=lambda tape: tape.length, default=None)
@@ -76,8 +79,6 @@ def mutated_replays(bench: Bench, campaign: Campaign) -> Outcome:
         plans.append((AutoresetMode.NEXT_STEP, shortest.length, [shortest, *_some(ended, 3)], True))
     transitions = 0
     for number, (mode, limit, chosen, faithful) in enumerate(plans):
-        if not chosen:
-            continue
         env = bench.env(len(chosen), mode=mode, limit=limit, params=params_of(bench.schema, chosen))
         lock = Lockstep(bench, env)
         driver = Replayed(bench.schema, chosen, bench.seed + number, faithful=faithful)
@@ -87,8 +88,6 @@ def mutated_replays(bench: Bench, campaign: Campaign) -> Outcome:
             return _parted(found)
         campaign.reached.add(lock, ["replayed"] * len(chosen))
         transitions += lock.transitions
-    if not transitions:
-        return skipped("no rollout was recorded to replay")
     return passed(f"{transitions:,} transitions of changed replays agree")
 
 
@@ -127,6 +126,16 @@ def given_policy(bench: Bench, campaign: Campaign) -> Outcome:
         return _parted(found)
     campaign.reached.add(lock, ["policy"] * POLICY_ROWS)
     return passed(f"{lock.transitions:,} transitions of the given policy agree")
+
+
+def _record(bench: Bench, campaign: Campaign) -> Divergence | None:
+    """Something to replay, where no rollout has been run before."""
+    seed = bench.seed + 5
+    lock, seeds = Lockstep(bench, bench.env(REPLAYED_ROWS)), seeds_for(REPLAYED_ROWS, seed)
+    driver = basic.standard(bench.schema, REPLAYED_ROWS, seed)
+    found = lock.run(driver, seeds, episodes=1, most=MOST_REPLAYED)
+    campaign.tapes += tapes(lock, seeds, lock.chosen)
+    return found
 
 
 def _some(recorded: Sequence[Tape], count: int) -> list[Tape]:
