@@ -20,7 +20,15 @@ from simulacrum.errors import UsageError
 from simulacrum.harness.line_watcher import RanLine
 from simulacrum.harness.small.config import small_package
 from simulacrum.harness.standing import Standing, earlier, standing
-from simulacrum.harness.watched import Parting, Watched, comparable, first_parting, watch_fast, watch_reference
+from simulacrum.harness.watched import (
+    Parting,
+    Watched,
+    at_its_part,
+    comparable,
+    first_parting,
+    watch_fast,
+    watch_reference,
+)
 from simulacrum.harness.watched_case import watch_case
 from simulacrum.harness.written import SourceLine, lines_that_compute
 from simulacrum.trace.divergence import Divergence, Shown
@@ -161,6 +169,8 @@ def _explained(record: Divergence, package: EnvPackage, path: Path | None, env: 
         parting = first_parting(small, large)
         if parting is not None:
             one, two, apart = small, large, True
+    if parting is not None and parting.name.startswith("return."):
+        parting = at_its_part(parting, package)
     first = () if parting is None else _named_at(parting, one, two)
     rules = tuple(_rules(record, package, (reference, fast), first))
     return Explanation(record, rules, reference, fast, one, two, parting, path, env, apart)

@@ -7,15 +7,17 @@ shown beside those of the reference. A fault that needs other rows, or a compile
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulacrum.contract.package import EnvPackage
+from simulacrum.contract.source import read_source
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
 from simulacrum.errors import SimulacrumError
 from simulacrum.harness.line_watcher import Given, RanLine, Watcher
 from simulacrum.harness.standing import Standing, for_rows
+from simulacrum.harness.syntax import line_of_part
 from simulacrum.trace.trajectory import Words, words_by_slot
 
 Name = tuple[str, str]  # of a function, and of a name in it
@@ -144,6 +146,16 @@ def _shape(value: Any) -> Any:
 def spelled(value: Any) -> str:
     """A value as text that differs where its bits do (but for the payload of a NaN)."""
     return repr(value)
+
+
+def at_its_part(parting: Parting, package: EnvPackage) -> Parting:
+    """The value with the lines where its part is written, of a `return` that takes several lines."""
+    path = parting.name.removeprefix("return.")
+    one, two = (
+        line_of_part(read_source(package.folder / file).tree, line, path)
+        for file, line in (("reference.py", parting.reference_line), ("fast.py", parting.fast_line))
+    )
+    return replace(parting, reference_line=one, fast_line=two)
 
 
 def reference_value(value: Any) -> Any:

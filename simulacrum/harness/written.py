@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulacrum.contract.source import Source, rule_names
+from simulacrum.harness.syntax import binds, calls_of, condition, item_at, name_of, narrowed, returned, under_key
 from simulacrum.trace.divergence import Difference
 
 BASES = ("ReferenceEnv", "BatchedEnv")
@@ -23,7 +24,6 @@ _MADE_OF = {"episode_return": "reward", "episode_length": "terminated", "steps":
             "final_obs": "observation"}  # fmt: skip
 _HANDED = ("state", "reward", "terminated", "truncated")  # the arguments of Transition, in order
 _BUILDERS = ("State", "replace", "_replace")
-_STACKS = ("stack", "tensor")  # make one tensor of a list, an item a column
 
 Function = ast.FunctionDef
 
@@ -135,7 +135,7 @@ class _Slice:
         """The heads of the `if`, `for` and `while` that a node stands under."""
         above = self.around.get(node)
         while above is not None and above is not function:
-            head = _head(above)
+            head = condition(above)
             if head is not None:
                 self.waiting.append((function, head, distance + 1))
             above = self.around.get(above)
@@ -144,8 +144,8 @@ class _Slice:
         for node in ast.walk(function):
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if any(_binds(target, name) for target in targets):
-                    part = node.iter if isinstance(node, ast.For) else _narrowed(node, name)
+                if any(binds(target, name) for target in targets):
+                    part = node.iter if isinstance(node, ast.For) else narrowed(node, name)
                     self.waiting.append((function, part, distance))
 
     def _call(self, call: ast.Call, distance: int) -> None:
@@ -154,14 +154,14 @@ class _Slice:
         own = isinstance(target, ast.Name) or (
             isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
         )
-        function = self.functions.get(_name(target)) if own else None
+        function = self.functions.get(name_of(target)) if own else None
         if function is not None:
             self.found.setdefault(function.lineno, distance)
-            self.waiting.extend((function, node, distance) for node in _returns(function))
+            self.waiting.extend((function, node, distance) for node in returned(function))
 
     def _of_state(self, field: str, method: str) -> list[tuple[Function, ast.AST]]:
         def given(function: Function) -> Iterator[tuple[Function, ast.AST]]:
-            for call in _calls(function, _BUILDERS):
+            for call in calls_of(function, _BUILDERS):
                 if field in self.fields[: len(call.args)]:
                     yield function, call.args[self.fields.index(field)]
                 yield from ((function, word.value) for word in call.keywords if word.arg == field)
@@ -177,7 +177,7 @@ class _Slice:
     def _of_transition(self, position: int, name: str) -> list[tuple[Function, ast.AST]]:
         found: list[tuple[Function, ast.AST]] = []
         for function in self.functions.values():
-            for call in _calls(function, ("Transition",)):
+            for call in calls_of(function, ("Transition",)):
                 found += [(function, item) for item in call.args[position : position + 1]]
                 found += [(function, word.value) for word in call.keywords if word.arg == name]
         return found
@@ -188,8 +188,8 @@ class _Slice:
         function = self.functions.get(method)
         if function is None:
             return []
-        whole = list(_returns(function))
-        parts = [part for node in whole for part in (_under_key(node, key) if key else _at(node, index))]
+        whole = list(returned(function))
+        parts = [part for node in whole for part in (under_key(node, key) if key else item_at(node, index))]
         return [(function, node) for node in parts or whole]
 
     def _of_draw(self, slot: str) -> list[tuple[Function, ast.AST]]:
@@ -200,67 +200,3 @@ class _Slice:
             if isinstance(call, ast.Call)
             and any(isinstance(item, ast.Constant) and item.value == slot for item in call.args[:1])
         ]
-
-
-def _name(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _calls(function: Function, names: tuple[str, ...]) -> Iterator[ast.Call]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and _name(node.func) in names:
-            yield node
-
-
-def _returns(function: Function) -> Iterator[ast.expr]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Return) and node.value is not None:
-            yield node.value
-
-
-def _head(node: ast.AST) -> ast.expr | None:
-    if isinstance(node, (ast.If, ast.While)):
-        return node.test
-    return node.iter if isinstance(node, ast.For) else None
-
-
-def _binds(target: ast.expr, name: str) -> bool:
-    """Whether an assignment to the target gives the name a value (`x`, `(x, y)`, `x[0]`, but not `y[x]`)."""
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return any(_binds(item, name) for item in target.elts)
-    if isinstance(target, (ast.Subscript, ast.Attribute, ast.Starred)):
-        return _binds(target.value, name)
-    return isinstance(target, ast.Name) and target.id == name
-
-
-def _narrowed(node: ast.stmt | ast.NamedExpr, name: str) -> ast.AST:
-    """`b` of `x, y = a, b` for the name `y`, where that can be told apart; else the whole statement."""
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        target, value = node.targets[0], node.value
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            for one, two in zip(target.elts, value.elts, strict=True):
-                if _binds(one, name):
-                    return two
-    return node
-
-
-def _under_key(node: ast.expr, key: str) -> Iterator[ast.expr]:
-    """The values that a returned expression has under a key: of a dict display, or of a call with keywords."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Dict):
-            for name, value in zip(part.keys, part.values, strict=True):
-                if isinstance(name, ast.Constant) and name.value == key:
-                    yield value
-        elif isinstance(part, ast.Call):
-            yield from (word.value for word in part.keywords if word.arg == key)
-
-
-def _at(node: ast.expr, index: tuple[int, ...]) -> Iterator[ast.expr]:
-    """The item of a display (or of one that is stacked along the last axis) at an index, where that is plain to see."""
-    if isinstance(node, ast.Call) and node.args and _name(node.func) in _STACKS:
-        node = node.args[0]
-    items = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
-    if len(index) == 1 and index[0] < len(items):
-        before = items[: index[0] + 1]
-        if not any(isinstance(item, ast.Starred) for item in before):
-            yield before[-1]
