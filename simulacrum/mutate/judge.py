@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from gymnasium.vector import AutoresetMode
@@ -151,8 +152,8 @@ class Judge:
             self.checks.update(parts or {stage.check: outcome.status})
         small = outcome.parts.get(SMALL_MODEL.partition(".")[2])
         if small is not None:
-            # A whole run passes only where everything was walked.
-            self.small_model = small.status == "passed" and not stage.quick
+            walked: Any = small.evidence.get("small_model", {})
+            self.small_model = small.status == "passed" and bool(walked.get("complete"))
         return outcome
 
     def _killed(self, check: str, outcome: Outcome) -> Verdict:

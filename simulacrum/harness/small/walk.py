@@ -69,6 +69,7 @@ class Walk(Comparison):
             "small_model": {
                 "states": len(self.sources), "transitions": self.transitions, "illegal_actions": self.illegal,
                 "states_sha256": sums["reference"], "same_states": sums["reference"] == sums["batched"],
+                "complete": self.complete,
                 "constants": dict((self.small or {}).get("constants", {})), "max_episode_steps": self.limit,
             },
             "depths": [asdict(depth) for depth in self.depths],
