@@ -10,7 +10,7 @@ from simulacrum.harness.diagnosis.view import Clue, View, same
 from simulacrum.trace.case import Case
 from simulacrum.trace.values import read_value, spell
 
-ACTIONS, NUMBERS = 12, 6  # other actions, and integers of the state, that are tried
+ACTIONS, NUMBERS, SEEDS = 12, 6, 6  # other actions, integers of the state, and seeds that are tried
 
 
 def clues(view: View) -> Iterator[Clue]:
@@ -21,6 +21,8 @@ def clues(view: View) -> Iterator[Clue]:
         yield from _ties(view)
         yield from _neighbours(view)
         yield from _after_a_reset(view)
+        yield from _same_start(view)
+        yield from _one_action(view)
 
 
 def _after_a_reset(view: View) -> Iterator[Clue]:
@@ -56,16 +58,34 @@ def _actions(view: View) -> Iterator[Clue]:
     changed = any(name.startswith("state.") for name in view.differing())
     if view.step < 0 or view.resetting or view.case.num_envs > 1 or not changed:
         return
-    line, group = view.line, view.package.schema.action
-    if not group.single or group.leaf.is_float or group.leaf.shape or not isinstance(group.leaf.high, int):
-        return
-    low = group.leaf.low if isinstance(group.leaf.low, int) else 0
-    for action in range(low, min(group.leaf.high, low + ACTIONS) + 1):
+    line = view.line
+    for action in _discrete(view):
         taken = (*line.actions[: view.step], action)
         if action != line.actions[view.step] and view.explains(view.other(actions=taken)):
             yield Clue("K21", 9, f"it does with action {line.actions[view.step]} what action {action} should do")
             yield Clue("K20", 6, f"it does with action {line.actions[view.step]} what action {action} should do")
             return
+
+
+def _one_action(view: View) -> Iterator[Clue]:
+    """Whether an end of the episode, and nothing else, hangs on the action taken."""
+    flags_only = set(view.differing()) <= {"terminated", "truncated", "reward"} and view.kind != "reward"
+    actions = _discrete(view)
+    if view.step < 0 or view.resetting or view.case.num_envs > 1 or not flags_only or len(actions) < 2:
+        return
+    taken = view.line.actions
+    others = [(*taken[: view.step], action) for action in actions if action != taken[view.step]]
+    if not any(view.still(replace(view.case, lines=(replace(view.line, actions=other),))) for other in others):
+        yield Clue("K21", 6, f"the flag hangs on action {taken[view.step]}")
+
+
+def _discrete(view: View) -> list[int]:
+    """The actions of a Discrete space, the first few of them; none for another space."""
+    group = view.package.schema.action
+    if not group.single or group.leaf.is_float or group.leaf.shape or not isinstance(group.leaf.high, int):
+        return []
+    low = group.leaf.low if isinstance(group.leaf.low, int) else 0
+    return list(range(low, min(group.leaf.high, low + ACTIONS) + 1))
 
 
 def _neighbours(view: View) -> Iterator[Clue]:
@@ -83,6 +103,20 @@ def _neighbours(view: View) -> Iterator[Clue]:
             yield Clue("K20", 9, f"{why}: an end taken in or left out, or a constant")
             yield Clue("K17", 6, why)
             return
+
+
+def _same_start(view: View) -> Iterator[Clue]:
+    """Whether every seed has the same start."""
+    if view.line.start is not None or view.step >= 0 or view.case.num_envs > 1 or view.case.forced:
+        return
+    starts: list[tuple[bytes, bytes]] = []
+    for seed in range(SEEDS):
+        case = replace(view.case, lines=(replace(view.line, seed=seed),))
+        shown = [(own, crowd) for _, own, crowd, _ in view.work.frames(case)]
+        starts += [(own[view.name].tobytes(), crowd[view.name].tobytes()) for own, crowd in shown]
+    if len({right for right, _ in starts}) > 1 and len({wrong for _, wrong in starts}) == 1:
+        yield Clue("K08", 12, f"it is {view.wrong} at the start of every seed")
+        yield Clue("K11", 8, f"it is {view.wrong} at the start of every seed")
 
 
 def _draws(view: View) -> Iterator[Clue]:

@@ -28,6 +28,8 @@ def _rows(view: View) -> Iterator[Clue]:
         why = f"row {line.row} needs row {other} beside it, with other values"
         yield Clue("K02", 11, why + (": it has that row's value" if equal else ""))
         yield Clue("K01", 9, why + ": an axis too many meets the batch's")
+        if view.resetting:
+            yield Clue("K09", 10, why + ", in a reset: it reaches the wrong rows")
         return
     first = view.still(replace(case, lines=(replace(line, row=0),)))
     last = view.still(replace(case, lines=(replace(line, row=case.num_envs - 1),)))

@@ -9,6 +9,8 @@ from typing import Any
 from simulacrum.harness.diagnosis.probes import catches_up
 from simulacrum.harness.diagnosis.view import Clue, View, negative
 
+SCALES = 65  # numbers that a value may be divided by
+
 
 def clues(view: View) -> Iterator[Clue]:
     """All of them."""
@@ -50,6 +52,10 @@ def _floats(view: View) -> Iterator[Clue]:
         ulp = difference.ulp
         yield Clue("K13", 12, f"{ulp} ulp apart" if ulp is not None else "almost equal")
         yield Clue("K22", 3, "a sum in another order gives that too")
+    elif right and wrong and any(abs(wrong * n - right * (n + k)) < 1e-5 * abs(wrong * n)
+                                 for n in range(2, SCALES) for k in (1, -1)):
+        yield Clue("K17", 8, f"{right} and {wrong} are as n to n + 1: divided by another number")
+        yield Clue("K20", 6, f"{right} and {wrong} are as n to n + 1: another constant")
     elif wrong == -right:
         yield Clue("K20", 9, f"{wrong} is {right} with the other sign")
         yield Clue("K18", 4, f"{wrong} is {right} with the other sign")
@@ -70,7 +76,7 @@ def _integers(view: View) -> Iterator[Clue]:
             yield Clue("K20", 8, f"{wrong} is {right} with the other sign")
         below = [name for name, value in (view.line.start or view.standing).items() if negative(value)]
         if below or right < 0 or negative(view.previous):
-            yield Clue("K18", 7, f"a negative integer takes part ({', '.join(below) or view.name})")
+            yield Clue("K18", 5, f"a negative integer takes part ({', '.join(below) or view.name})")
         if gap == 1:
             yield Clue("K20", 3, "off by one")
             yield Clue("K17", 3, "off by one")
@@ -87,7 +93,8 @@ def _ends(view: View) -> Iterator[Clue]:
         return
     ends = (low, high)
     if wrong < low or wrong > high or view.record.difference.reference.bits is None:
-        for kind, weight in (("K17", 7), ("K16", 6), ("K05", 6), ("K12", 5)):
+        far = max(low - wrong, wrong - high) > high - low
+        for kind, weight in (("K17", 7), ("K16", 6), ("K05", 6), ("K12", 10 if far else 5)):
             yield Clue(kind, weight, f"{wrong} is outside {low}..{high}")
     elif right in ends and wrong in ends:
         yield Clue("K16", 11, f"{right} and {wrong} are the two ends of the range: it went around")
@@ -113,6 +120,7 @@ def _stale(view: View) -> Iterator[Clue]:
     elif wrong == previous != right:
         yield Clue("K04", 8, f"{wrong} is the value before the step")
         yield Clue("K09", 7, f"{wrong} is the value before the step: the new one is not written")
+        yield Clue("K20", 6, f"{wrong} is the value before the step: it has no effect")
         yield Clue("K24", 5, f"{wrong} is the value before the step")
         later = catches_up(view)
     else:
