@@ -39,6 +39,10 @@ def show(plan: Plan, result: BatteryResult, seconds: float, *, json: bool, verbo
     rows += [("page", terminal.short_path(path)) for path in _pages(plan, result)]
     if result.note is not None:
         rows.append(("note", result.note))
+    planted = [dict(one.evidence["canaries"]) for one in result.outcomes.values() if "canaries" in one.evidence]
+    if planted:
+        planned, caught = (sum(one[name] for one in planted) for name in ("planted", "caught"))
+        rows.append(("canaries", f"planted {planned}, caught {caught}"))
     rows.append(("gate", _gate_line(plan, gate)))
     rows.append(("next", terminal.command(_next_step(plan, result, gate))))
     terminal.facts(console, rows)
