@@ -51,7 +51,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class Parting:
-    """The first name that both twins give a value, and different ones."""
+    """The first name that both twins give a value, and different ones; of nested values the first item that differs."""
 
     function: str
     name: str
@@ -59,16 +59,17 @@ class Parting:
     fast: Any
     reference_line: int
     fast_line: int
+    index: tuple[int, ...] = ()
 
     @property
     def spoken(self) -> str:
         """The name in words, code in backticks: `x` in `step`, or what `step` gives back."""
-        if self.name == "return":
-            return f"what `{self.function}` gives back"
         head, _, rest = self.name.partition(".")
+        item = "".join(f"[{number}]" for number in self.index)
         if head == "return":
-            return f"`{rest}` of what `{self.function}` gives back"
-        return f"`{self.name}` in `{self.function}`"
+            back = f"what `{self.function}` gives back"
+            return f"`{rest}{item}` of {back}" if rest or item else back
+        return f"`{self.name}{item}` in `{self.function}`"
 
 
 def watch_reference(package: EnvPackage, at: Standing) -> Watched:
@@ -115,7 +116,8 @@ def first_parting(
     for one, two in _pairs(reference, fast):
         same = (alike or {}).get((one.function, one.name), True)
         if same and spelled(one.value) != spelled(two.value):
-            return Parting(one.function, one.name, one.value, two.value, one.line, two.line)
+            index, left, right = _first_item(one.value, two.value)
+            return Parting(one.function, one.name, left, right, one.line, two.line, index)
     return None
 
 
@@ -137,6 +139,16 @@ def _pairs(reference: Watched, fast: Watched) -> Iterator[tuple[Given, Given]]:
         seen[key] = number + 1
         if len(ours[key]) == len(others) and _shape(one.value) == _shape(others[number].value):
             yield one, others[number]
+
+
+def _first_item(one: Any, two: Any) -> tuple[tuple[int, ...], Any, Any]:
+    """The place of the first item that differs in two nested lists of one shape, and both items."""
+    if not isinstance(one, list):
+        return (), one, two
+    pairs: list[tuple[Any, Any]] = list(zip(one, two, strict=True))
+    number = next(i for i, (left, right) in enumerate(pairs) if spelled(left) != spelled(right))
+    index, left, right = _first_item(*pairs[number])
+    return (number, *index), left, right
 
 
 def _shape(value: Any) -> Any:

@@ -126,7 +126,9 @@ def test_what_a_state_shows_at_once_is_watched_too(tmp_path: Path) -> None:
     one, two = watch_case(package, shrunk)
     found = first_parting(one, two)
     assert found is not None
-    assert (found.function, found.name, found.reference[1], found.fast[1]) == ("observe", "return", 0.0, 0.5)
+    assert (found.function, found.name, found.index) == ("observe", "return", (1,))
+    assert (found.reference, found.fast) == (0.0, 0.5)
+    assert found.spoken == "`[1]` of what `observe` gives back"
 
 
 def test_a_twin_that_raises_is_told(tmp_path: Path) -> None:
