@@ -15,7 +15,7 @@ from simulacrum.conformance.actions import Actions
 from simulacrum.conformance.rule import NotJudged
 from simulacrum.conformance.tape import Tape, declared_mode, play
 
-PATIENCE = 4.0  # seconds spent at most on looking for ends
+PATIENCE = 15.0  # seconds spent at most on looking for ends
 SHORT = 5  # the time limit that is asked for where no episode ends by itself
 ENOUGH = 3  # ends a row that are looked for
 FAR = 120  # steps after which two ends are enough
@@ -57,7 +57,14 @@ class Subject:
         self.maker, self.num_envs, self.kwargs = make, num_envs, dict(kwargs or {})
         self.single, self.env_id, self.steps, self.seed = single, env_id, steps, seed
         self._tapes: dict[Any, Tape] = {}
+        self._measured: dict[str, Any] = {}
         self._offered: dict[AutoresetMode, Mapping[str, Any] | str] = {}
+
+    def once(self, name: str, measure: Callable[[], Any]) -> Any:
+        """What `measure()` gives, measured once."""
+        if name not in self._measured:
+            self._measured[name] = measure()
+        return self._measured[name]
 
     def make(self, num_envs: int | None = None, **more: Any) -> Any:
         """A new environment; keywords in `more` go before those of the subject."""

@@ -11,6 +11,7 @@ from simulacrum.conformance.rule import Broken, NotJudged, demand_same, rule
 from simulacrum.conformance.subject import Subject
 from simulacrum.conformance.tape import Tape, play
 from simulacrum.conformance.values import clone, difference, leaves, row_of
+from simulacrum.conformance.variety import alike, run_of, starts_vary, steps_to_tell
 
 RESET = "VectorEnv.reset, seed"
 TIMES = ("time", "elapsed_time", "fps")  # names of infos that are about the clock on the wall
@@ -74,31 +75,26 @@ def reseeded(subject: Subject) -> str:
     return f"{len(tape.steps)} steps"
 
 
-def is_random(subject: Subject) -> bool:
-    """Whether first observations depend on the seed. `NotJudged` where nothing at all does."""
-    base = subject.tape()
-    with subject.env(**subject.course.extra) as env:
-        others = [play(env, subject.actions, 0, seed=subject.seed + 100 * k).observation for k in range(1, 6)]
-    if any(difference(one, base.observation) is not None for one in others):
-        return True
-    for k in (1, 2):
-        tape = subject.tape(seed=subject.seed + 100 * k)
-        if any(difference(a.returned(), b.returned()) for a, b in zip(tape.steps, base.steps, strict=False)):
-            return False
-    raise NotJudged("nothing in it depends on the seed, as far as six seeds show")
-
-
 @rule("seeding.seed_matters", "a new environment reset with another seed gives another run", RESET, "error")
 def seed_matters(subject: Subject) -> str:
-    early, runs = is_random(subject), list[Any]()
+    steps, runs = steps_to_tell(subject, 5 * subject.num_envs), list[Any]()
     for k in range(6):
         with subject.env(**subject.course.extra) as env:
-            steps = 0 if early else subject.course.steps
             tape = play(env, subject.actions, steps, seed=subject.seed + 100 * k)
-        runs.append([_run_of(tape, row) for row in range(tape.num_envs)])
-    if all(difference(run, runs[0]) is None for run in runs[1:]):
+        runs.append([run_of(tape, row) for row in range(tape.num_envs)])
+    if alike(runs):
         raise Broken("six new environments, each reset with another seed, all give the same run", field="observation")
-    return "in the first observation" if early else "later than the first observation"
+    return "later than the first observation" if steps else "in the first observation"
+
+
+def _sixteen_rows(subject: Subject, seed: int | None) -> str:
+    """16 rows that act alike must not be alike."""
+    steps = steps_to_tell(subject, 15)
+    with subject.env(16, **subject.course.extra) as env:
+        tape = play(env, subject.actions, steps, seed=seed, rows=[0] * 16)
+    if alike([run_of(tape, row) for row in range(16)]):
+        raise Broken("16 rows with the same actions are all alike", row=1, field="observation")
+    return "16 rows with the same actions"
 
 
 @rule(
@@ -108,54 +104,36 @@ def seed_matters(subject: Subject) -> str:
     "error",
 )
 def rows_differ(subject: Subject) -> str:
-    early = is_random(subject)
-    actions = subject.actions
-    with subject.env(16, **subject.course.extra) as env:
-        tape = play(env, actions, 0 if early else subject.course.steps, seed=subject.seed, rows=[0] * 16)
-    runs = [_run_of(tape, row) for row in range(16)]
-    if all(difference(run, runs[0]) is None for run in runs[1:]):
-        raise Broken("16 rows with the same actions are all alike", row=1, field="observation")
-    return "16 rows with the same actions"
+    return _sixteen_rows(subject, subject.seed)
 
 
 @rule("seeding.unseeded_rows_differ", "rows of a batch that nobody seeded differ", RESET, "error")
 def unseeded_rows_differ(subject: Subject) -> str:
-    early = is_random(subject)
-    with subject.env(16, **subject.course.extra) as env:
-        tape = play(env, subject.actions, 0 if early else subject.course.steps, seed=None, rows=[0] * 16)
-    runs = [_run_of(tape, row) for row in range(16)]
-    if all(difference(run, runs[0]) is None for run in runs[1:]):
-        raise Broken("16 rows with the same actions are all alike", row=1, field="observation")
-    return "16 rows with the same actions"
+    return _sixteen_rows(subject, None)
 
 
 @rule("seeding.unseeded_differ", "two environments that nobody seeded differ", f"{RESET}; Env.np_random", "warning")
 def unseeded_differ(subject: Subject) -> str:
-    early, runs = is_random(subject), list[Any]()
+    steps, runs = steps_to_tell(subject, 16), list[Any]()
     for _ in range(3):
         with subject.env(8, **subject.course.extra) as env:
-            tape = play(env, subject.actions, 0 if early else subject.course.steps, seed=None)
-        runs.append([_run_of(tape, row) for row in range(8)])
-    if all(difference(run, runs[0]) is None for run in runs[1:]):
+            tape = play(env, subject.actions, steps, seed=None)
+        runs.append([run_of(tape, row) for row in range(8)])
+    if alike(runs):
         raise Broken("three new environments give the same run", field="observation")
     return "3 environments of 8 rows"
-
-
-def _run_of(tape: Tape, row: int) -> list[Any]:
-    return [row_of(tape.observation, row), *(step.row(row) for step in tape.steps)]
 
 
 @rule("seeding.none_goes_on", "reset() after reset(seed=s) goes on with the generators: new episodes, the same ones "
       "each time", f"{RESET}; Env.reset", "error")  # fmt: skip
 def none_goes_on(subject: Subject) -> str:
-    if not is_random(subject):
-        raise NotJudged("first observations do not depend on the seed")
+    starts_vary(subject, 5 * 8)
     runs: list[list[Any]] = []
     for _ in range(2):
         with subject.env(8, **subject.course.extra) as env:
             first = clone(env.reset(seed=subject.seed)[0])
             runs.append([first, *(clone(env.reset()[0]) for _ in range(5))])
-    if all(difference(one, runs[0][0]) is None for one in runs[0][1:]):
+    if alike(runs[0]):
         raise Broken("reset() gave the first episode again, five times", row=0, field="observation")
     demand_same(difference(runs[1], runs[0], "observation of resets"), "the same resets give other episodes")
     return "5 resets without a seed, twice"
@@ -169,12 +147,11 @@ def none_goes_on(subject: Subject) -> str:
 )
 def episodes_differ(subject: Subject) -> str:
     tape = subject.tape_with_ends()
-    if not is_random(subject):
-        raise NotJudged("first observations do not depend on the seed")
     starts = [tape.first_observations(row) for row in range(tape.num_envs)]
     again = [(row, first) for row, first in enumerate(starts) if len(first) > 1]
-    if sum(len(first) - 1 for _, first in again) < 3:
-        raise NotJudged("fewer than three episodes were begun by autoreset")
+    if not again:
+        raise NotJudged("no episode was begun by autoreset")
+    starts_vary(subject, sum(len(first) - 1 for _, first in again))
     if all(difference(one, first[0]) is None for _, first in again for one in first[1:]):
         raise Broken("each row begins each episode alike", row=again[0][0], field="observation")
     return f"{sum(map(len, starts))} starts"
@@ -203,7 +180,7 @@ def seed_list(subject: Subject) -> str:
 )
 def row_seed(subject: Subject) -> str:
     tape = subject.tape()
-    is_random(subject)
+    steps_to_tell(subject, 100)  # nothing to judge only where nothing depends on the seed
     for row in range(tape.num_envs):
         with subject.env(1, **subject.course.extra) as env:
             alone = play(env, subject.actions, len(tape.steps), seed=subject.seed + row, rows=[row])

@@ -37,6 +37,8 @@ NOTES: dict[tuple[str, str] | str, str] = {
     ("envpool", "spaces.samples"): "A sample of the space it gives is one action; int32 is asked for.",
     ("envpool", "render.frames"): "EnvPool draws the rows that its keyword `render_env_id` names.",
     ("envpool", "partial_reset.others_stay"): "EnvPool returns the rows that were reset, and no others.",
+    ("envpool", "step.wrong_number_of_actions"): "It is refused, by a check in C++ that ends the process.",
+    ("ale-py", "render.modes"): "It does not draw; an absent list may be read as an empty one.",
     ("ale-py", "same_step.final_obs_mask"): "A dense batch: rows that did not end hold their observation as it is.",
     ("ale-py", "same_step.final_info"): "The infos are those of the frame, whatever the mode.",
 }
