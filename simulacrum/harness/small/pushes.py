@@ -57,9 +57,10 @@ def clock_values(limit: int | None) -> list[int]:
 def thresholds_of(package: EnvPackage) -> list[float]:
     """The numbers that the rules know: constants of `__init__.py`, the time limit, defaults of parameters."""
     path = package.folder / "__init__.py"
-    nodes = ast.walk(ast.parse(path.read_text("utf-8"))) if path.is_file() else ()
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8")))) if path.is_file() else []
     values = [node.value for node in nodes if isinstance(node, ast.Constant)]
     found: list[float] = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    found += [-value for value in found]  # a minus sign is no part of a literal
     found += [param.default for param in package.schema.params.values() if not param.field.is_bool]
     return list(dict.fromkeys(found))
 
