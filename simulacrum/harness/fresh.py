@@ -53,12 +53,20 @@ def checksums(package: EnvPackage, rollouts: Rollouts) -> dict[str, str]:
     world = world_of(bench, rollouts)
     made = {"batched": checksum(world.run(range(rollouts.rows)).frames), "reference": reference_checksum(world, 5)}
     if rollouts.wide:
-        crowd = World(bench, 256, 3, 2, rollouts.seed)
-        rows = [row % 256 for row in range(rollouts.wide)]
-        made["wide"] = checksum(crowd.run(rows).frames)
+        made["wide"] = checksum(wide_world(bench, rollouts.seed).run(wide_rows(rollouts.wide)).frames)
     if rollouts.snapshot:
         made["restored"] = _restored(world, Path(rollouts.snapshot))
     return made
+
+
+def wide_world(bench: Bench, seed: int) -> World:
+    """The crowd of a batch so wide that torch shares operations among threads: episodes of one step, and a reset."""
+    return World(bench, 256, 2, 1, seed)
+
+
+def wide_rows(count: int) -> list[int]:
+    """The rows of such a batch: the crowd again and again."""
+    return [row % 256 for row in range(count)]
 
 
 def half_of(world: World) -> int:

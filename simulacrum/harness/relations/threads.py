@@ -9,24 +9,30 @@ from collections.abc import Generator
 import torch
 
 from simulacrum.harness.bench import Bench, Outcome, failed, passed
+from simulacrum.harness.compare import checksum
+from simulacrum.harness.fresh import wide_rows, wide_world
 from simulacrum.harness.recording import Recording, explain, parting
 from simulacrum.harness.world import World
 from simulacrum.trace.divergence import Divergence
 
-# torch shares an operation among threads from 32,768 elements on, so that [N] and [N, K] are shared at other sizes.
-# An episode of one step and the reset after it.
-ROWS, QUICK_ROWS, CROWD, STEPS, LIMIT = 33_000, 3_000, 256, 2, 1
+QUICK_ROWS = 3_000
 PIECES = (1, 17, 8_191)  # the rest is the last one
 
 
-def threads_and_chunks(bench: Bench, *, rows: int | None = None) -> Outcome:
-    """One wide batch at 1, 2 and many threads, and once in pieces."""
-    count = rows or (QUICK_ROWS if bench.quick else ROWS)
-    crowd = World(bench, CROWD, STEPS, LIMIT, bench.seed + 43)
-    chosen = [row % CROWD for row in range(count)]
-    many = max(4, os.cpu_count() or 1)
+def threads_and_chunks(bench: Bench, seed: int, rows: int) -> tuple[Outcome, str]:
+    """One wide batch of `rows` rows (0: few) at 1, 2 and many threads, and once in pieces.
+
+    The second value is the checksum of the batch at one thread.
+    """
+    count = rows or QUICK_ROWS
+    crowd, chosen = wide_world(bench, seed), wide_rows(count)
     with threads(1):
         whole = crowd.run(chosen)
+    return _against(bench, crowd, chosen, whole), checksum(whole.frames)
+
+
+def _against(bench: Bench, crowd: World, chosen: list[int], whole: Recording) -> Outcome:
+    count, many = len(chosen), max(4, os.cpu_count() or 1)
     compared = 0
     for number in (2, many):
         bench.say(f"{count} rows, {number} threads")
