@@ -19,10 +19,10 @@ Thunks = tuple[Callable[[], Any], ...]
 class Seen:
     """What has been seen of `points` points, and of the draws.
 
-    hits: 1 for each point that has been seen. drawn: the outcomes of each slot so far. possible: the outcomes that its
-    arguments allowed: True and False of a bernoulli, "lowest" and "highest" of integers, each index of a choice.
-    held: the methods marked `@sometimes` that have said True. other: the numbers of `|` and `&` whose operands were no
-    truths, so that nothing is asked of them.
+    hits: 1 for each point that has been seen. drawn: each slot drawn so far, with its outcomes. possible: the outcomes
+    that its arguments allowed: True and False of a bernoulli, "lowest" and "highest" of integers, each index of a
+    choice. held: the methods marked `@sometimes` that have said True. other: the numbers of `|` and `&` whose operands
+    were no truths, so that nothing is asked of them.
     """
 
     def __init__(self, points: int) -> None:
@@ -84,11 +84,11 @@ class Seen:
     def draw(self, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Draw, and note what came out of what could."""
         value = method(*given, **named)
+        slot = str(given[0] if given else named.get("slot"))
+        possible, drawn = self.possible.setdefault(slot, set()), self.drawn.setdefault(slot, set())
         note = _NOTES.get(getattr(method, "__name__", ""))
         if note is not None:
-            slot = str(given[0] if given else named.get("slot"))
             arguments = {**dict(zip(_ARGUMENTS, given[1:], strict=False)), **named}
-            possible, drawn = self.possible.setdefault(slot, set()), self.drawn.setdefault(slot, set())
             for each in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
                 note(arguments, each, possible, drawn)
         return value

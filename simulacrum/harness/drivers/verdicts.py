@@ -38,7 +38,10 @@ def sometimes_verdict(bench: Bench, campaign: Campaign, *, whole: bool) -> Outco
         return skipped(PARTIAL)
     coverage, reached = campaign.coverage, campaign.reached
     unheld = [f"{one.text} ({one.rule}, {one.method})" for one in coverage.unheld]
-    missing = [*unheld, *_unmet(coverage, reached), *reached.untaken()]
+    drawn = coverage.reference.watched.seen.drawn
+    slots = [f"the draw slot {draw.name}" for draw in bench.schema.draws
+             if draw.name not in drawn and not bench.covered.get(f"slot:{draw.name}")]  # fmt: skip
+    missing = [*unheld, *_unmet(coverage, reached), *slots, *reached.untaken()]
     evidence = {
         "drivers": {name: tally.told() for name, tally in reached.drivers.items()},
         "sometimes": {"met": sorted(reached.met), "missing": missing},
