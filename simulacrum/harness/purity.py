@@ -83,9 +83,10 @@ def _scalar(bench: Bench, side: ReferenceSide) -> list[str]:
                 continue
             action = row_action(schema, actions, row)
             spelled, before = repr(action), runner.state
-            then, t, returns = dump_state(schema, before), runner.t, runner.returns
+            then, t, returns = repr(dump_state(schema, before)), runner.t, runner.returns
             first = runner.step(action)
-            if repr(action) != spelled or dump_state(schema, before) != then:
+            # By their text: a NaN equals no NaN.
+            if repr(action) != spelled or repr(dump_state(schema, before)) != then:
                 return ["reference.py: the state or the action that step() was given is changed; return a new one"]
             runner.state, runner.t, runner.returns, runner.ended = before, t, returns, False
             if repr(runner.step(action)) != repr(first):
