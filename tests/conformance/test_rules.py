@@ -20,7 +20,7 @@ def faulty(rule):
     name, kwargs = REGISTERED[rule]
     env_id = f"kit/Fault-{rule.replace('.', '-')}-v0"
     if env_id not in gymnasium.registry:
-        gymnasium.register(env_id, vector_entry_point=f"conformance.faults:{name}", kwargs=kwargs)
+        gymnasium.register(env_id, vector_entry_point=f"conformance.faults.rebuilt:{name}", kwargs=kwargs)
     return subject_of(env_id)
 
 

@@ -124,7 +124,7 @@ def same_final_obs_mask(subject: Subject) -> str:
 
 
 def _as_arrays(value: Any) -> Any:
-    """NumPy's own numbers are what rows of Discrete observations are; as arrays they can be judged like all others."""
+    """Rows of Discrete observations are NumPy's own numbers; as arrays they can be judged like all others."""
     return convert(value, lambda leaf: leaf if is_array(leaf) else np.asarray(leaf))
 
 
@@ -227,9 +227,9 @@ def disabled_reset_mask(subject: Subject) -> str:
         for row in np.flatnonzero(~step.restarted):
             demand_same(difference(row_of(step.starts, int(row)), row_of(before, int(row)), "observation"),
                         "a row outside the mask changed", row=int(row), step=number)  # fmt: skip
-    if not judged:
-        raise NotJudged("no end before the last step")
-    return f"{judged} partial resets"
+    if judged:
+        return f"{judged} partial resets"
+    raise NotJudged("no end before the last step")
 
 
 @rule(
