@@ -35,8 +35,7 @@ NEXT, SAME, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, Autores
     "error",
 )
 def next_reset_step(subject: Subject) -> str:
-    tape = subject.tape_with_ends(NEXT)
-    judged = 0
+    tape, judged = subject.tape_with_ends(NEXT), 0
     for number, row in tape.ends():
         if number + 1 == len(tape.steps):
             continue
