@@ -16,7 +16,7 @@ from simulacrum.cli.choices import Json, complete_env
 
 if TYPE_CHECKING:
     from simulacrum.contract.package import EnvPackage
-    from simulacrum.harness.explain import Explanation, TwinSource
+    from simulacrum.harness.explanation import Explanation, TwinSource
     from simulacrum.trace.divergence import Divergence
 
 FAR = 3  # lines further than this from where the value is handed over are left to --json and the page
@@ -128,7 +128,7 @@ def _source(side: TwinSource, told: Explanation) -> Iterator[Text]:
     shown = sorted(sorted(near, key=lambda one: 0 if one.distance is None else one.distance)[:_MOST_LINES],
                    key=lambda one: one.line)  # fmt: skip
     yield Text.assemble((side.file, "bold"), "" if shown else ": no line was found that computes it")
-    values = {line.line: line.values for line in watched.lines}
+    values = {line.line: line.values for line in told.near_values(watched)}
     ran = {line.line for line in watched.lines}
     before: int | None = None
     for line in shown:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulacrum.contract.source import Source, rule_names
@@ -81,7 +81,7 @@ class _Slice:
     """The class of one twin and what has been found in it so far: line -> distance."""
 
     def __init__(self, source: Source, fields: Sequence[str] = ()) -> None:
-        self.fields = list(fields)
+        self.fields, self.top = list(fields), source.tree.body
         kinds = [kind for base in BASES for kind in source.classes(base)]
         top = [node for node in source.tree.body if isinstance(node, Function)]
         inside = [node for kind in kinds for node in kind.body if isinstance(node, Function)]
@@ -141,12 +141,21 @@ class _Slice:
             above = self.around.get(above)
 
     def _assignments(self, function: Function, name: str, distance: int) -> None:
-        for node in ast.walk(function):
+        """Where a name gets its value: in the function, else at the top of the file."""
+        found = self._assigned(function, ast.walk(function), name, distance)
+        if not found and not any(one.arg == name for one in function.args.args):
+            self._assigned(function, self.top, name, distance)
+
+    def _assigned(self, function: Function, nodes: Iterable[ast.AST], name: str, distance: int) -> bool:
+        found = False
+        for node in nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.NamedExpr)):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(binds(target, name) for target in targets):
                     part = node.iter if isinstance(node, ast.For) else narrowed(node, name)
                     self.waiting.append((function, part, distance))
+                    found = True
+        return found
 
     def _call(self, call: ast.Call, distance: int) -> None:
         """What a method of the twin, or a function of its file, gives back."""

@@ -14,7 +14,8 @@ from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.errors import UsageError
 from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, seeds_for
-from simulacrum.harness.explain import Explanation, explain
+from simulacrum.harness.explain import explain
+from simulacrum.harness.explanation import Explanation
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.harness.standing import Standing
 from simulacrum.harness.watched import comparable, first_parting, watch_fast, watch_reference

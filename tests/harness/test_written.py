@@ -121,3 +121,14 @@ def test_a_tag_belongs_to_its_line_or_to_the_next_one_below(twin: Source) -> Non
     tags = {lines[line - 1].strip(): names for line, names in tags_by_line(twin).items()}
     assert tags["move = self._move(action)"] == ["R2"]
     assert tags["x = 3  # R3"] == ["R3"]
+
+
+def test_a_constant_at_the_top_of_the_file_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "fast.py"
+    path.write_text(
+        "NORTH, SOUTH = 0, 2\n\n\nclass Walk(BatchedEnv):\n    def step(self, state, NORTH, ctx):\n"
+        "        return Transition(state, NORTH, SOUTH)\n", "utf-8"
+    )  # fmt: skip
+    source = read_source(path)
+    assert texts(source, "terminated") == {"NORTH, SOUTH = 0, 2": 1, "return Transition(state, NORTH, SOUTH)": 0}
+    assert texts(source, "reward") == {"return Transition(state, NORTH, SOUTH)": 0}  # an argument hides the constant

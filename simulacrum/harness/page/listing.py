@@ -51,9 +51,15 @@ def listing(source: Source, lines: tuple[SourceLine, ...], ran: tuple[RanLine, .
     told = {line.line: line for line in lines}
     values = {line.line: line.values for line in ran}
     parts = coloured(source.text)
+    nodes = sorted(_functions(source.tree), key=lambda node: node.lineno)
+    spans = [range(node.lineno, (node.end_lineno or node.lineno) + 1) for node in nodes]
+    loose = [line for line in near.values() if not any(line.line in span for span in spans)]
     functions: list[tuple[ListedLine, ...]] = []
-    for node in sorted(_functions(source.tree), key=lambda node: node.lineno):
-        span = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    if loose:  # constants at the top of the file
+        functions.append(
+            tuple(ListedLine(one.line, parts.get(one.line, ()), one.distance, True, one.rules, ()) for one in loose)
+        )
+    for node, span in zip(nodes, spans, strict=True):
         if any(line in near for line in span):
             ran_at_all = any(line in values for line in span)
             head = range(node.lineno, node.body[0].lineno)  # no event is told of a `def`

@@ -12,7 +12,7 @@ import jinja2
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.source import read_source
-from simulacrum.harness.explain import Explanation
+from simulacrum.harness.explanation import Explanation
 from simulacrum.harness.page.listing import Listing, brief, listing
 from simulacrum.harness.page.timeline import timeline
 from simulacrum.harness.small.config import small_package
@@ -55,6 +55,7 @@ def _shown(told: Explanation, package: EnvPackage) -> dict[str, Any]:
         "where": where_text(record),
         "ran_as": configuration_text(record),
         "times": times,
+        "sides": ("reference.py", f"fast.py, {record.configuration.form}"),
         "rules": told.rules,
         "other_rules": [spec[name] for name in ran if name in spec and name not in named],
         "linked": named | set(ran),
@@ -71,7 +72,7 @@ def _listings(told: Explanation, package: EnvPackage) -> list[Listing]:
     """The source of both twins, the first differing value marked."""
     first = told.parting
     return [
-        listing(read_source(package.folder / side.file), side.lines, watched.lines, line)
+        listing(read_source(package.folder / side.file), side.lines, told.near_values(watched), line)
         for side, watched, line in (
             (told.reference, told.watched_reference, None if first is None else first.reference_line),
             (told.fast, told.watched_fast, None if first is None else first.fast_line),

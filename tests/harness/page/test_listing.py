@@ -48,3 +48,11 @@ def test_only_functions_with_a_part_are_listed(tmp_path: Path) -> None:
     assert value.endswith("...")
     assert function[0].ran  # no event is told of a `def`, and it is not idle for that
     assert not function[4].ran
+
+
+def test_constants_stand_before_the_functions(tmp_path: Path) -> None:
+    path = tmp_path / "fast.py"
+    path.write_text("ONE = 1\n" + TEXT, encoding="utf-8")
+    made = listing(read_source(path), (SourceLine(1, "ONE = 1", 2), SourceLine(9, "", 0)), (), None)
+    assert [line.line for line in made.functions[0]] == [1]
+    assert len(made.functions) == 2
