@@ -152,7 +152,7 @@ def _hand_on(twin: Twin, function: ast.FunctionDef, name: str, pieces: list[Piec
     if any(argument.arg == name for argument in function.args.args):
         return True
     arguments = function.args.args
-    callers = twin.callers(function.name)
+    callers = twin.callers.get(function.name)
     if not callers or function.name in seen or function.args.kwonlyargs or function.args.vararg:
         return function.name in seen
     seen.add(function.name)

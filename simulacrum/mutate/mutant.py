@@ -59,7 +59,7 @@ def mutants(
         ContractError: the twin cannot be read or does not run.
     """
     twin = Twin(package, file)
-    found = _planted(twin, [each for each in OPERATORS if kinds is None or each.kind in kinds])
+    found = planted(twin, [each for each in OPERATORS if kinds is None or each.kind in kinds])
     if not doses:
         return spread([mutant for mutant, _ in found])
     gated: list[Mutant] = []
@@ -72,7 +72,7 @@ def mutants(
 
 def rewrites(package: EnvPackage) -> list[Mutant]:
     """Rewrites of fast.py that change no bit of what it computes: the battery must let each of them through."""
-    return spread([mutant for mutant, _ in _planted(Twin(package, "fast.py"), REWRITES)])
+    return spread([mutant for mutant, _ in planted(Twin(package, "fast.py"), REWRITES)])
 
 
 def spread(found: Sequence[Mutant]) -> list[Mutant]:
@@ -92,7 +92,7 @@ def spread(found: Sequence[Mutant]) -> list[Mutant]:
     return [each for turn in itertools.zip_longest(*lists) for each in turn if each is not None]
 
 
-def _planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Edit]]:
+def planted(twin: Twin, operators: Sequence[Operator]) -> list[tuple[Mutant, Edit]]:
     """One mutant for each edit that is Python, keeps all comments, and differs from the original and those before."""
     forms = {_form(twin, (function,), ()) for function in (*twin.functions.values(), twin.tree)}
     found: list[tuple[Mutant, Edit]] = []

@@ -91,10 +91,14 @@ class Twin:
                 calls.setdefault(last_name(func), []).append(call)
         return calls
 
-    def callers(self, name: str) -> list[tuple[ast.FunctionDef, ast.Call]]:
-        """The calls of a function by its name in the whole file, each with the function that it stands in."""
-        every = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
-        return [(node, call) for node in every for call in self.called(node).get(name, ())]
+    @functools.cached_property
+    def callers(self) -> dict[str, list[tuple[ast.FunctionDef, ast.Call]]]:
+        """The calls of functions by their names in the whole file, each with the function that it stands in."""
+        found: dict[str, list[tuple[ast.FunctionDef, ast.Call]]] = {}
+        for node in (each for each in ast.walk(self.tree) if isinstance(each, ast.FunctionDef)):
+            for name, calls in self.called(node).items():
+                found.setdefault(name, []).extend((node, call) for call in calls)
+        return found
 
     def nodes(self, kind: type[Kind], *functions: str) -> Iterator[Kind]:
         """The nodes of a type in the bodies of the named functions, or of all that matter, in textual order."""

@@ -55,3 +55,18 @@ def other_constant(twin: Twin) -> Iterator[Edit]:
             other = next((name for name in others if used[name][1] != value), None)
             if other is not None:
                 yield twin.replaced(node, other)
+
+
+@operator("K20", "a constant of both twins", ("__init__.py",))
+def shared(twin: Twin) -> Iterator[Edit]:
+    """A number that both twins import: one more or less, half as much again. No twin can catch it beside the other."""
+    for statement in twin.tree.body:
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        number = value.operand if isinstance(value, ast.UnaryOp) else value
+        if value is None or not isinstance(number, ast.Constant) or isinstance(number.value, bool):
+            continue
+        if not isinstance(number.value, (int, float)):
+            continue
+        whole = isinstance(number.value, int)
+        for text in (f"{twin.raw(value)} + 1", f"{twin.raw(value)} - 1") if whole else (f"{twin.raw(value)} * 1.5",):
+            yield twin.replaced(value, text, "both twins read it")

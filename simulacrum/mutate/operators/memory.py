@@ -81,7 +81,8 @@ def kept_view(twin: Twin) -> Iterator[Edit]:
         fact = twin.fact(node.value)
         if node.arg in twin.schema.state.fields and fact.kind == "tensor" and fact.rows:
             value = twin.raw(node.value)
-            kept = f"{kept_rows('start', str(node.arg))}.setdefault(len({twin.src(node.value)}), {value}).copy_({value})"
+            memory = kept_rows("start", str(node.arg))
+            kept = f"{memory}.setdefault(len({twin.src(node.value)}), {value}).copy_({value})"
             yield twin.replaced(node.value, kept, "all starts of one size share memory", lift=False)
 
 

@@ -10,6 +10,13 @@ from simulacrum.mutate.operators.forms import gap, torch_calls, written_fields
 from simulacrum.mutate.operators.registry import BOTH, operator
 from simulacrum.mutate.sites import Edit, Twin, last_name, names_in
 
+_TIES: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+}
+
 
 def fresh_names(twin: Twin) -> dict[str, str]:
     """Names of `step` that hold a field's new value -> the field: `x` in `state.replace(x=x)` or `self.State(x, y)`."""
@@ -232,13 +239,12 @@ def elif_order(twin: Twin) -> Iterator[Edit]:
             yield Edit(node, pieces, "the other branch is tried first", lift=False)
 
 
-@operator("K22", "a tie for the other side", BOTH)
+@operator("K22", "a tie for the other side")
 def tie(twin: Twin) -> Iterator[Edit]:
     """`a < b` <-> `a <= b` between two values that are no constants."""
-    signs: dict[type[ast.cmpop], tuple[str, str]] = {ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")}  # fmt: skip  # noqa: E501
     for node in twin.nodes(ast.Compare):
         both = twin.fact(node.left).rows and twin.fact(node.comparators[0]).rows
-        if len(node.ops) == 1 and both and type(node.ops[0]) in signs:
-            piece = gap(twin, node.left, node.comparators[0], *signs[type(node.ops[0])])
+        if len(node.ops) == 1 and both and type(node.ops[0]) in _TIES:
+            piece = gap(twin, node.left, node.comparators[0], *_TIES[type(node.ops[0])])
             if piece is not None:
                 yield Edit(node, (piece,))
