@@ -56,8 +56,8 @@ def test_every_kind_has_operators() -> None:
     assert {each.kind for each in OPERATORS} == {kind.number for kind in KINDS}
 
 
-def test_names_and_kinds_are_one_to_one_with_their_documentation() -> None:
-    text = Path(__file__).parents[2].joinpath("docs", "mutation.md").read_text("utf-8")
+def test_every_operator_is_in_the_docs() -> None:
+    text = " ".join(Path(__file__).parents[2].joinpath("docs", "mutation.md").read_text("utf-8").split())
     assert [each.name for each in (*OPERATORS, *REWRITES) if each.name not in text] == []
 
 
