@@ -80,13 +80,14 @@ def mutate(
     - `finished`: seconds, judged, per_minute, score, summary, kept (path or null), survived (ids)
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
-    from simulacrum.cli import mutation_view
+    from simulacrum.cli import mutation_outcome, mutation_view
     from simulacrum.contract.package import load_package
 
     terminal.use_json(json)
     package = load_package(name)
     terminal.one_thread()
-    from simulacrum.mutate.runner import Plan, Run
+    from simulacrum.mutate.plan import Plan
+    from simulacrum.mutate.runner import Run
 
     plan = Plan(
         package=package,
@@ -109,7 +110,7 @@ def mutate(
         run = Run(plan, view).go()
     from simulacrum.mutate.keep import keep
 
-    mutation_view.show(run, keep(run), json=json, verbose=verbose)
+    mutation_outcome.show(run, keep(run), json=json, verbose=verbose)
     raise typer.Exit(terminal.FAILED if _failed(run) else terminal.PASSED)
 
 

@@ -8,11 +8,12 @@ import shutil
 import pytest
 
 from simulacrum.attest.mutation import Score, digests, now, write_score
-from simulacrum.cli import mutation_view
+from simulacrum.cli import mutation_outcome
 from simulacrum.contract.package import load_package
 from simulacrum.harness.canaries import HOME
 from simulacrum.mutate import mutants
-from simulacrum.mutate.runner import Plan, Run
+from simulacrum.mutate.plan import Plan
+from simulacrum.mutate.runner import Run
 from simulacrum.mutate.verdict import Verdict
 
 
@@ -65,7 +66,7 @@ def finished(canary, status, **more):
 
 def test_a_survivor_is_shown_with_its_diff_and_the_command_to_run_it_again(canary, capsys):
     run, mutant = finished(canary, "survived")
-    mutation_view.show(run, None, json=False, verbose=False)
+    mutation_outcome.show(run, None, json=False, verbose=False)
     out = capsys.readouterr().out
     assert "0/1" in out
     assert mutant.diff.splitlines()[-1] in out
@@ -78,7 +79,7 @@ def test_a_refused_rewrite_fails_and_is_shown(canary, capsys):
 
     run, mutant = finished(canary, "killed", rewrites=True)
     assert _failed(run)
-    mutation_view.show(run, None, json=False, verbose=False)
+    mutation_outcome.show(run, None, json=False, verbose=False)
     out = capsys.readouterr().out
     assert "0 of 1 pass" in out
     assert f"--only {mutant.id} --rewrites -v" in out

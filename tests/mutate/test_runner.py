@@ -10,13 +10,15 @@ from mutate.kit import GOAL, canary, planted_by_hand
 
 from simulacrum.contract.package import load_package
 from simulacrum.errors import PackageError, UsageError
+from simulacrum.mutate import plan as plans
 from simulacrum.mutate import runner
 from simulacrum.mutate.argued import Argument, arguments
 from simulacrum.mutate.equivalence import Trace
 from simulacrum.mutate.mutant import Mutant
+from simulacrum.mutate.plan import Plan, chosen_mutants, spread
 from simulacrum.mutate.pool import Lost
 from simulacrum.mutate.results import Results
-from simulacrum.mutate.runner import Plan, Run, Watcher, chosen_mutants, spread
+from simulacrum.mutate.runner import Run, Watcher
 from simulacrum.mutate.verdict import Verdict
 
 
@@ -59,7 +61,7 @@ def hand_made(*names: str) -> list[Mutant]:
 @pytest.fixture
 def still(monkeypatch):
     monkeypatch.setattr(runner, "Pool", Still)
-    monkeypatch.setattr(runner, "mutants", lambda package, **given: hand_made("a", "b", "c", "d"))
+    monkeypatch.setattr(plans, "mutants", lambda package, **given: hand_made("a", "b", "c", "d"))
     monkeypatch.setattr(runner, "trace_of", lambda package: Trace(graph="original"))
     monkeypatch.setattr(runner, "capture_of", lambda package: Trace(graph="whole"))
     Still.answered = {
@@ -135,7 +137,7 @@ def test_an_unknown_id_is_refused(still):
 
 
 def test_nothing_to_mutate_is_an_error(still, monkeypatch):
-    monkeypatch.setattr(runner, "mutants", lambda package, **given: [])
+    monkeypatch.setattr(plans, "mutants", lambda package, **given: [])
     with pytest.raises(UsageError, match="nothing to mutate"):
         chosen_mutants(Plan(canary(), kinds=("K22",)))
 
