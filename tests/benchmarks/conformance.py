@@ -63,13 +63,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write docs/conformance.md and the raw results")
     parser.add_argument("--from-raw", action="store_true", help="take the last run's results")
     chosen = parser.parse_args()
-    kept = {one["title"]: one for one in json.loads(RAW.read_text(encoding="utf-8"))} if RAW.exists() else {}
+    found: dict[str, dict[str, Any]] = {}
     if chosen.set_up:
         venvs.ensure(sorted({one.venv for one in STRANGERS if one.venv}))
     for stranger in [] if chosen.from_raw else STRANGERS:
         if chosen.only in stranger.title:
-            kept[stranger.title] = judge(stranger, chosen.seconds)
-            print(told(kept[stranger.title]), flush=True)
+            found[stranger.title] = judge(stranger, chosen.seconds)
+            print(told(found[stranger.title]), flush=True)
+    kept = {one["title"]: one for one in json.loads(RAW.read_text(encoding="utf-8"))} if RAW.exists() else {}
+    kept |= found
     runs = [kept[one.title] for one in STRANGERS if one.title in kept]
     if chosen.write:
         RAW.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")

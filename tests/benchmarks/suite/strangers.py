@@ -51,7 +51,7 @@ STRANGERS = (
     Stranger("Taxi, sync", "Taxi-v4", GYM, mode="sync"),
     Stranger("EnvPool CartPole", "suite.strangers:envpool_cartpole", "envpool", venv="envpool"),
     Stranger(
-        "ALE Pong", "ale_py:ALE/Pong-v5", "ale-py", {"max_num_frames_per_episode": 200}, "vector_entry_point", "ale"
+        "ALE Pong", "ale_py:ALE/Pong-v5", "ale-py", {"max_num_frames_per_episode": 60}, "vector_entry_point", "ale"
     ),
 )
 
