@@ -83,8 +83,8 @@ def run_battery(
         package: what is judged.
         checks: names from the catalogue (`differential`, or one part of it: `differential.rollouts`), or None for all.
             A selection never grants or revokes anything.
-        level: 1 rules, 2 their interactions as well, 3 rollouts as well: only what is of this level or a lower one. Such
-            a run writes no report of any kind, and below 3 it is eager unless a form is named.
+        level: 1 rules, 2 their interactions as well, 3 rollouts as well: only what is of this level or a lower one.
+            Such a run writes no report of any kind, and below 3 it is eager unless a form is named.
         forms: the forms to validate beside the eager one. None means the native form, or where that cannot be built
             the Inductor form in its place; a form that is named has to be built.
         device: where the batched twin runs.
@@ -133,7 +133,7 @@ def _judged_binary(bench: Bench) -> Any:
 
 
 def at_level(level: int, checks: Sequence[str] | None) -> list[str]:
-    """Names of what runs at a level. Raises UsageError for an unknown name, or where nothing of the chosen is so low."""
+    """Names of what runs at a level. Raises UsageError for an unknown name, or where nothing chosen is so low."""
     chosen_checks(checks)
     found = of_level(level, checks)
     if not found:
