@@ -56,8 +56,15 @@ class Parts:
                     return Outcome(status, told, evidence, one.divergence, self.results)
         return Outcome("passed", message, evidence, None, self.results)
 
-    def joined(self) -> Outcome:
-        """The check's own outcome where its sub-checks say all there is: their messages, and their evidence merged."""
-        said = [one.message for one in self.outcomes.values() if one.message and one.status == "passed"]
+    def joined(self, *leading: str) -> Outcome:
+        """The check's own outcome where its sub-checks say all there is: their messages, and their evidence merged.
+
+        `leading` names those that are quoted where all of them have run; the others are then counted.
+        """
+        said = {name: one.message for name, one in self.outcomes.items() if one.message and one.status == "passed"}
+        told = list(said.values())
+        if leading and set(leading) <= set(said):
+            rest = len(said) - len(leading)
+            told = [said[name] for name in leading] + [f"{rest} more parts hold"] * bool(rest)
         merged = {name: value for one in self.outcomes.values() for name, value in one.evidence.items()}
-        return self.outcome("; ".join(said), **merged)
+        return self.outcome("; ".join(told), **merged)

@@ -53,3 +53,11 @@ def test_a_sub_check_is_chosen_by_its_path() -> None:
     result = run_battery(package("counter"), checks=["differential.rollouts"], forms=[], quick=True)
     assert list(result.outcomes["differential"].parts) == ["rollouts"]
     assert result.passed
+
+
+def test_some_are_quoted_and_the_others_counted() -> None:
+    made = parts()
+    for name in ("small_model", "boundary_states", "rollouts"):
+        made.run(name, lambda name=name: passed(f"{name} agrees"))
+    assert made.joined("rollouts").message == "rollouts agrees; 2 more parts hold"
+    assert made.joined("rollouts", "coverage").message == "small_model agrees; boundary_states agrees; rollouts agrees"

@@ -123,7 +123,7 @@ def run(bench: Bench) -> Outcome:
     whole = all(name in parts.results or name in (*VERDICTS, GIVEN) for name in SUB_CHECKS_OF["differential"])
     for name, judge in VERDICTS.items():
         parts.run(name, functools.partial(judge, bench, campaign, whole=whole))
-    return parts.joined()
+    return parts.joined("small_model", "rollouts", "coverage")
 
 
 def rollouts(bench: Bench, campaign: Campaign) -> Outcome:
