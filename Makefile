@@ -45,7 +45,7 @@ demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning 
 test: $(READY) ## all tests but those of test-long
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 -m "not long" $(ARGS)
 
-test-long: $(READY) ## the tests that take minutes: generated programs, portable functions, WebAssembly, CUDA source
+test-long: $(READY) ## the tests that take minutes: planted faults, generated programs, portable functions, WebAssembly, CUDA source
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=5 -m long $(ARGS)
 
 test-fast: $(READY) ## the tests that are not marked slow

@@ -15,7 +15,7 @@ from mutants.table import COMPILED, FRAMEWORK, HARMLESS, OTHERS, TWINS
 from simulacrum.attest.catalog import CHECK_NAMES
 from simulacrum.engine.forms import cpp_compiler
 
-# At least one fault for each check, and two rewrites; the rest takes several minutes.
+# At least one fault for each check, and two rewrites; the rest takes many minutes (`make test-long`).
 QUICK = (
     "K01 rewards broadcast over the batch",
     "K17 the wall one cell too early",
@@ -33,10 +33,10 @@ QUICK = (
 
 
 def cases(*groups: Sequence[Mutant]) -> list[Any]:
-    """The mutants as parameters, slow ones marked."""
+    """The mutants as parameters, marked `long` but for the quick ones."""
     return [
         pytest.param(
-            mutant, id=mutant.name.replace(" ", "-"), marks=() if mutant.name in QUICK else (pytest.mark.slow,)
+            mutant, id=mutant.name.replace(" ", "-"), marks=() if mutant.name in QUICK else (pytest.mark.long,)
         )
         for group in groups
         for mutant in group
