@@ -16,7 +16,7 @@ from simulacrum.cli.choices import Json, complete_env
 
 if TYPE_CHECKING:
     from simulacrum.contract.package import EnvPackage
-    from simulacrum.harness.explanation import Explanation, TwinSource
+    from simulacrum.harness.explain.explanation import Explanation, TwinSource
     from simulacrum.trace.divergence import Divergence
 
 FAR = 3  # lines further than this from where the value is handed over are left to --json and the page

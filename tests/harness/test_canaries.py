@@ -11,7 +11,7 @@ from simulacrum.attest.catalog import CHECKS
 from simulacrum.harness import compare, lockstep, recording
 from simulacrum.harness.bench import Bench, failed, passed
 from simulacrum.harness.canaries import Aviary
-from simulacrum.harness.canary_faults import CANARIES, Canary
+from simulacrum.harness.canaries.faults import CANARIES, Canary
 from simulacrum.harness.running import run_check
 
 

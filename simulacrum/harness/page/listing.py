@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulacrum.contract.source import Source
-from simulacrum.harness.line_watcher import RanLine
-from simulacrum.harness.written import SourceLine
+from simulacrum.harness.explain.line_watcher import RanLine
+from simulacrum.harness.explain.written import SourceLine
 
 FAR = 4  # functions are shown that hold a line no further than this from where the value is handed over
 LONG = 70  # characters of a value

@@ -12,7 +12,7 @@ import jinja2
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.source import read_source
-from simulacrum.harness.explanation import Explanation
+from simulacrum.harness.explain.explanation import Explanation
 from simulacrum.harness.page.listing import Listing, brief, listing
 from simulacrum.harness.page.timeline import timeline
 from simulacrum.harness.small.config import small_package

@@ -9,9 +9,9 @@ from typing import Any
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.casework import Casework
+from simulacrum.harness.explain.standing import Standing, standing_before, trajectory_of
 from simulacrum.harness.frames import rows_of
 from simulacrum.harness.recorder import LEFT_ALONE, RESEEDED, RESTARTED, trajectory
-from simulacrum.harness.standing import Standing, standing_before, trajectory_of
 from simulacrum.trace.case import RESET, WAIT, Case, Line
 from simulacrum.trace.divergence import Divergence
 from simulacrum.trace.trajectory import Start, Step, Trajectory

@@ -10,10 +10,10 @@ from typing import Any
 from simulacrum.contract.fields import Field, Group
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
+from simulacrum.harness.explain.watched import watch_reference
 from simulacrum.harness.page.cells import Cell, Row, compared
 from simulacrum.harness.page.drawing import Artist, Drawing
 from simulacrum.harness.page.story import Moment, Pair, Story, story_of
-from simulacrum.harness.watched import watch_reference
 from simulacrum.trace.divergence import Divergence, DrawPair, pair_draws
 from simulacrum.trace.trajectory import Step
 

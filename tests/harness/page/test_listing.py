@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from simulacrum.contract.source import read_source
-from simulacrum.harness.line_watcher import RanLine
+from simulacrum.harness.explain.line_watcher import RanLine
+from simulacrum.harness.explain.written import SourceLine
 from simulacrum.harness.page.listing import brief, coloured, listing
-from simulacrum.harness.written import SourceLine
 
 TEXT = '''"""A file."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulacrum.contract.source import Source, read_source
-from simulacrum.harness.written import lines_that_compute, tags_by_line
+from simulacrum.harness.explain.written import lines_that_compute, tags_by_line
 from simulacrum.trace.divergence import difference
 
 TWIN = '''

@@ -13,8 +13,8 @@ from typing import Any
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.casework import Casework
-from simulacrum.harness.line_watcher import Watcher
-from simulacrum.harness.watched import Watched, reference_value, row_value
+from simulacrum.harness.explain.line_watcher import Watcher
+from simulacrum.harness.explain.watched import Watched, reference_value, row_value
 from simulacrum.trace.case import RESET, Case, Shrunk
 
 

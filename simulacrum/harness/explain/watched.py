@@ -15,9 +15,9 @@ from simulacrum.contract.source import read_source
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.engine.single import scalar_action
 from simulacrum.errors import SimulacrumError
-from simulacrum.harness.line_watcher import Given, RanLine, Watcher
-from simulacrum.harness.standing import Standing, for_rows
-from simulacrum.harness.syntax import line_of_part
+from simulacrum.harness.explain.line_watcher import Given, RanLine, Watcher
+from simulacrum.harness.explain.standing import Standing, for_rows
+from simulacrum.harness.explain.syntax import line_of_part
 from simulacrum.trace.trajectory import Words, words_by_slot
 
 Name = tuple[str, str]  # of a function, and of a name in it

@@ -18,7 +18,7 @@ from typing import Any
 from simulacrum.contract import loader
 from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.bench import Bench, Outcome, Progress, no_progress
-from simulacrum.harness.canary_faults import CANARIES, Canary
+from simulacrum.harness.canaries.faults import CANARIES, Canary
 from simulacrum.harness.running import run_check
 
 STAGE = "canaries"  # its name where progress is shown

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from simulacrum.harness.syntax import binds, line_of_part
+from simulacrum.harness.explain.syntax import binds, line_of_part
 
 TREE = ast.parse("""
 def reset(self):

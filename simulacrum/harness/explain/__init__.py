@@ -1,8 +1,8 @@
 """A failure with all that is needed to mend it: rules, the lines of both twins, and what they computed on the way.
 
 The record of a divergence says what differs. Here it is joined with the package as it is now: the rule's words and line
-in spec.md, the lines that compute the field in both twins (`harness.written`), and its one step run again line by line
-(`harness.watched`). `cli.explaining` prints it for people, `Explanation.to_json` is what programs get.
+in spec.md, the lines that compute the field in both twins (`explain.written`), and its one step run again line by line
+(`explain.watched`). `cli.explaining` prints it for people, `Explanation.to_json` is what programs get.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from pathlib import Path
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.source import read_source
 from simulacrum.errors import UsageError
-from simulacrum.harness.explanation import Explanation, RuleSource, TwinSource, named_at
-from simulacrum.harness.small.config import small_package
-from simulacrum.harness.standing import Standing, earlier, standing
-from simulacrum.harness.watched import (
+from simulacrum.harness.explain.explanation import Explanation, RuleSource, TwinSource, named_at
+from simulacrum.harness.explain.standing import Standing, earlier, standing
+from simulacrum.harness.explain.watched import (
     Watched,
     at_its_part,
     comparable,
@@ -24,8 +23,9 @@ from simulacrum.harness.watched import (
     watch_fast,
     watch_reference,
 )
-from simulacrum.harness.watched_case import watch_case
-from simulacrum.harness.written import lines_that_compute
+from simulacrum.harness.explain.watched_case import watch_case
+from simulacrum.harness.explain.written import lines_that_compute
+from simulacrum.harness.small.config import small_package
 from simulacrum.trace.divergence import Divergence
 
 NEAR = 2  # lines no further than this from where the value is handed over name the rules that are shown

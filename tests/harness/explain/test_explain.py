@@ -15,11 +15,11 @@ from simulacrum.errors import UsageError
 from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, seeds_for
 from simulacrum.harness.explain import explain
-from simulacrum.harness.explanation import Explanation
+from simulacrum.harness.explain.explanation import Explanation
+from simulacrum.harness.explain.standing import Standing
+from simulacrum.harness.explain.watched import comparable, first_parting, watch_fast, watch_reference
+from simulacrum.harness.explain.watched_case import watch_case
 from simulacrum.harness.lockstep import Lockstep
-from simulacrum.harness.standing import Standing
-from simulacrum.harness.watched import comparable, first_parting, watch_fast, watch_reference
-from simulacrum.harness.watched_case import watch_case
 from simulacrum.trace.case import Case, Line, Shrunk
 from simulacrum.trace.difference import difference
 from simulacrum.trace.divergence import Divergence

@@ -15,7 +15,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from simulacrum.contract.source import Source, rule_names
-from simulacrum.harness.syntax import binds, calls_of, condition, item_at, name_of, narrowed, returned, under_key
+from simulacrum.harness.explain.syntax import (
+    binds,
+    calls_of,
+    condition,
+    item_at,
+    name_of,
+    narrowed,
+    returned,
+    under_key,
+)
 from simulacrum.trace.divergence import Difference
 
 BASES = ("ReferenceEnv", "BatchedEnv")

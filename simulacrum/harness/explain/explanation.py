@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from simulacrum.harness.line_watcher import RanLine
-from simulacrum.harness.watched import Parting, Watched
-from simulacrum.harness.written import SourceLine
+from simulacrum.harness.explain.line_watcher import RanLine
+from simulacrum.harness.explain.watched import Parting, Watched
+from simulacrum.harness.explain.written import SourceLine
 from simulacrum.trace.divergence import Divergence, Shown
 from simulacrum.trace.show import configuration_text, where_text
 from simulacrum.trace.values import plain_json

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from simulacrum.contract.source import read_source
-from simulacrum.harness.written import tags_by_line
+from simulacrum.harness.explain.written import tags_by_line
 
 MOST_LINES = 400  # a loop over a large field says nothing new after so many
 
