@@ -27,6 +27,7 @@ class Watched:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "simulacrum", "watch", *map(str, words)], stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
         )  # fmt: skip
         self.lines = queue.Queue()
         self.seen = []

@@ -60,7 +60,7 @@ def test_planted_fault_fails_and_shows_the_divergence(session, pytester):
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(
         [
-            "differential: failed: the twins part: *",
+            "differential: failed: the twins part in the small model: state.count",
             "DIVERGENCE in differential: simulacrum/counter-v0",
             "*run it again:*",
         ]

@@ -97,7 +97,7 @@ TWINS = (
         (FAST, "GOAL - state.position}", "GOAL - state.position.abs()}"),
     ),
     planted(
-        "K19 the state moved in place", "toywalk", "determinism invariant_sweep spec_contract throughput",
+        "K19 the state moved in place", "toywalk", "determinism differential invariant_sweep spec_contract throughput",
         (FAST, "(state.position + move).clamp(LEFT_END, GOAL)", "state.position.add_(move).clamp_(LEFT_END, GOAL)"),
     ),
     planted(
@@ -117,7 +117,7 @@ TWINS = (
          "        return first"),
     ),
     planted(
-        "K23 another result in whole vectors", "toywalk", "batch_independence",
+        "K23 another result in whole vectors", "toywalk", "batch_independence differential",
         (FAST, "move = self._move(action, slips)  # R4: int32 [N]",
          "move = self._move(action, slips)  # R4\n        if len(move) % 16 == 0:\n            move = -move"),
     ),
@@ -175,7 +175,7 @@ FRAMEWORK = (
         (BOUNDARY, "truncated | (t >= limit)", "truncated | (t > limit)"),
     ),
     planted(
-        "K08 SAME_STEP starts the same episode again", "toywalk", "auto_reset",
+        "K08 SAME_STEP starts the same episode again", "toywalk", "auto_reset differential",
         (BOUNDARY, "after = merge(last.ended, self.fresh(es.seed, es.episode + 1, params), last)",
          "after = merge(last.ended, self.fresh(es.seed, es.episode, params), last)"),
     ),
@@ -184,7 +184,7 @@ FRAMEWORK = (
         (BOUNDARY, "  final_observation=final_observation,", "  final_observation=out.observation.clone(),"),
     ),
     planted(
-        "K09 a reset by hand resets all rows", "toywalk", "auto_reset replay",
+        "K09 a reset by hand resets all rows", "toywalk", "auto_reset differential replay",
         (BOUNDARY, "merge(mask, self.fresh(seed, episode, params), es)", "self.fresh(seed, episode, params)"),
     ),
     planted(
