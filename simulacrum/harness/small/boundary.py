@@ -15,6 +15,8 @@ from typing import Any
 
 from simulacrum.contract.schema import Schema
 from simulacrum.harness.bench import Bench
+from simulacrum.harness.legal import Legal
+from simulacrum.harness.running import explained
 from simulacrum.harness.small.choices import spread
 from simulacrum.harness.small.comparison import Comparison
 from simulacrum.harness.small.pushes import Values, beside, clock_values, pushed, thresholds_of, visited
@@ -23,6 +25,7 @@ from simulacrum.twin.state import load_state
 BASES = 12  # visited states that are pushed about
 SEQUENCES = 6  # of draws, from one state with one action
 BESIDE = 2_000  # states in which two integers were put beside two others
+REFUSED = 200  # states that the reference cannot show, in which the batched twin is looked at
 STARTS = 64  # sequences of draws at a reset, for each set of parameters
 
 Place = tuple[int, int, Any]  # number of the parameters, t, JSON state
@@ -98,16 +101,31 @@ class Boundary(Comparison):
 
     def _accepted(self, p: int, t: int, state: Mapping[str, Any]) -> int | None:
         """The place, where the invariants accept it and all that it shows is allowed."""
+        loaded: Any = None
         try:
-            loaded = load_state(self.schema, state)
-            if not self.scalar.holds(loaded, t, p):
+            state = load_state(self.schema, state)
+            if not self.scalar.holds(state, t, p):
                 self.counts["broke_invariants"] += 1
                 return None
-            place = self.nodes.number(loaded, t, p)
-        except Exception:  # a state that never was may lead the reference anywhere
+            loaded = state
+            return self.nodes.number(loaded, t, p)
+        except Exception as error:  # a state that never was may lead the reference anywhere
             self.counts["outside_the_schema"] += 1
+            if loaded is not None and self.counts["outside_the_schema"] <= REFUSED:
+                self._refused(loaded, t, p, error)
             return None
-        return place
+
+    def _refused(self, state: Any, t: int, p: int, error: Exception) -> None:
+        """The reference could not show an accepted state. Where the batched twin can, they differ."""
+        try:
+            shown = self.fast.showing(state, t, p)
+        except Exception:
+            return
+        if not Legal(self.schema).breaches(shown, None):
+            self.problem = (
+                f"the reference raises where the batched twin shows what the schema allows: {explained(error)}\n"
+                f"  state: {state}, t {t}, params {self.scalar.params[p]._asdict()}"
+            )
 
     def _from(self, place: int) -> None:
         for action in range(len(self.given)):

@@ -86,27 +86,28 @@ class Nodes:
         key = (p, t, repr(state) if self._by_text else state)
         found = self._numbers.get(key)
         if found is None:
+            shown = self._shown(state, t, p)  # may raise: until here nothing is kept
+            for name, column in self._columns.items():
+                column.append(shown[name])
             found = self._numbers[key] = len(self.places)
             self.places.append((p, t, state))
-            self._show(state, t, p)
         return found
 
-    def _show(self, state: Any, t: int, p: int) -> None:
-        env, checks, columns = self.scalar.env, self.scalar.checks, self._columns
+    def _shown(self, state: Any, t: int, p: int) -> dict[str, Any]:
+        """All that is shown of a place, by the names of a frame."""
+        env, checks = self.scalar.env, self.scalar.checks
         schema, ctx = self.scalar.schema, Context(NO_DRAW, t, self.scalar.params[p])
-        for name, value in zip(state._fields, state, strict=True):
-            columns[f"state.{name}"].append(value)
+        shown = {f"state.{name}": value for name, value in zip(state._fields, state, strict=True)}
         observation = checks.observation(env.observe(state, ctx))
         if schema.observation.single:
-            columns["observation"].append(observation)
+            shown["observation"] = observation
         else:
-            for name, value in observation.items():
-                columns[f"observation.{name}"].append(value)
+            shown |= {f"observation.{name}": value for name, value in observation.items()}
         if schema.info.fields:
-            for name, value in checks.info(env.info(state, ctx)).items():
-                columns[f"info.{name}"].append(value)
+            shown |= {f"info.{name}": value for name, value in checks.info(env.info(state, ctx)).items()}
         if checks.action_mask is not None:
-            columns["action_mask"].append(checks.action_mask(env.action_mask(state, ctx)))
+            shown["action_mask"] = checks.action_mask(env.action_mask(state, ctx))
+        return shown
 
     def frame(self, numbers: Array) -> Frame:
         """All that is shown at these places, arrays `[len(numbers), ...]` by the names of a frame, and `t`."""

@@ -116,6 +116,19 @@ class Fast:
         reward = torch.zeros_like(state.returns, dtype=torch_dtype(self.schema.reward.dtype))
         return _frame(self.schema, state, (reward, nothing, nothing), observation, info, mask)
 
+    def showing(self, state: Any, t: int, p: int) -> Frame:
+        """The batched twin's frame of one row in a scalar state that need not be a place."""
+        seeds = self.seeds(1)
+        episode = torch.zeros_like(seeds[:, 0])
+        held = zip(self.schema.state.values(), state, strict=True)
+        env = self.core.env.State(
+            *(torch.tensor([value], dtype=torch_dtype(field.dtype), device=self.device) for field, value in held)
+        )
+        ended = torch.zeros_like(episode, dtype=torch.bool)
+        returns = torch.zeros_like(episode, dtype=torch.float64)
+        rows = EngineState(env, seeds, episode, episode_key(seeds, episode), episode + t, returns, ended)
+        return self._standing(rows, self._params([p]))
+
     def steps(self, table: Table, actions: Any) -> Frame:
         """The batched twin's frame of a table; `actions` holds each action of the space once, `[A, ...]`."""
         self._force(table, "step")
@@ -146,8 +159,11 @@ class Fast:
 
     def params(self, places: Sequence[int]) -> Any:
         """The parameters of these places as a struct of tensors `[N]`."""
+        return self._params([self.nodes.places[place][0] for place in places])
+
+    def _params(self, numbers: Sequence[int]) -> Any:
         sets = self.nodes.scalar.params
-        own = torch.tensor([self.nodes.places[place][0] for place in places], device=self.device)
+        own = torch.tensor(numbers, device=self.device)
         kinds = [torch_dtype(param.field.dtype) for param in self.schema.params.values()]
         return type(sets[0])(
             *(torch.tensor(each, dtype=kind, device=self.device)[own]

@@ -199,3 +199,11 @@ def test_native_states_show_what_the_compiled_form_alone_does(steps: Steps, chan
 
 def test_native_states_need_the_native_form(steps: Steps) -> None:
     assert steps("native_states", package("toywalk")).status == "skipped"
+
+
+def test_a_state_that_the_reference_alone_cannot_show_is_a_difference(steps: Steps, changed: Changed) -> None:
+    broken = changed("toywalk", ("reference.py", "elapsed = min(ctx.t, MAX_EPISODE_STEPS)", "elapsed = ctx.t"))
+    outcome = steps("boundary_states", broken)
+    assert outcome.status == "failed"
+    assert "the reference raises where the batched twin shows what the schema allows" in outcome.message
+    assert "t 61" in outcome.message
