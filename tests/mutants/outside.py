@@ -22,7 +22,7 @@ OUTSIDE = (
         (FAST, "* sine) / TOTAL_MASS", "* sine) * (1.0 / TOTAL_MASS)"),
     ),
     planted(
-        "K17 no end on the left", "cartpole", "auto_reset scripted_policies",
+        "K17 no end on the left", "cartpole", "auto_reset differential scripted_policies",
         (FAST, "(x < -X_LIMIT) | (x > X_LIMIT)", "(x > X_LIMIT)"),
     ),
     planted(

@@ -180,7 +180,7 @@ FRAMEWORK = (
          "after = merge(last.ended, self.fresh(es.seed, es.episode, params), last)"),
     ),
     planted(
-        "K08 the final observation is the next one", "toywalk", "auto_reset",
+        "K08 the final observation is the next one", "toywalk", "auto_reset differential",
         (BOUNDARY, "  final_observation=final_observation,", "  final_observation=out.observation.clone(),"),
     ),
     planted(

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.parts import Parts
-from simulacrum.harness.relations.company import RELATIONS, Company, judged, whole_episodes
+from simulacrum.harness.relations.company import FAR, RELATIONS, Company, judged, whole_episodes
 from simulacrum.harness.relations.padding import padded_with_dead_rows
 from simulacrum.harness.world import World
 
@@ -33,7 +33,7 @@ class Size:
     long: int  # steps of the run with the package's own time limit, at most
 
 
-FULL = Size(wide=4097, steps=40, limit=13, long=200)
+FULL = Size(wide=4096 + FAR, steps=40, limit=13, long=200)
 QUICK = Size(wide=129, steps=20, limit=7, long=40)
 
 

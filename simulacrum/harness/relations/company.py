@@ -18,6 +18,7 @@ from simulacrum.harness.world import World, picked
 from simulacrum.trace.divergence import Divergence
 
 ALONE = 6  # rows that are also run by themselves
+FAR = 64  # rows at the far end of the crowd that are also a batch by themselves
 SHORT = 20  # steps of a batch whose seeds are given
 Batches = Sequence[tuple[str, Sequence[int]]]  # (what the batch is, its rows of the crowd)
 
@@ -137,7 +138,7 @@ def permuted_rows(company: Company) -> Divergence | None:
 
 
 def split_and_joined(company: Company) -> Divergence | None:
-    """M2: a batch, its two parts apart, and its first part among strangers."""
+    """M2: a batch, its two parts apart, its first part among strangers; and the far end of the crowd by itself."""
     base, crowd = _base(company), company.world.size
     strangers = [row for row in range(crowd - 9, crowd) if row not in base[:7]]
     return _each(company, [
@@ -145,6 +146,7 @@ def split_and_joined(company: Company) -> Divergence | None:
         ("split in two, the first part", base[:7]),
         ("split in two, the second part", base[7:]),
         ("padded with strangers", [*base[:7], *strangers]),
+        ("the far end of the crowd by itself", range(max(0, crowd - FAR), crowd)),
     ])  # fmt: skip
 
 
