@@ -57,4 +57,6 @@ def run(bench: Bench) -> Outcome:
         "episodes_ended": short.ended + long.ended,
         "rows_run_alone": len(short.solos) + len(long.solos),
     }
+    if not short.batches:  # a level, or a choice of parts, that runs none of these
+        return parts.joined()
     return parts.outcome(f"{evidence['compared_transitions']:,} transitions in {short.batches} batches", **evidence)

@@ -13,14 +13,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from simulacrum.contract.schema import Schema
+from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.harness.bench import Bench
+from simulacrum.harness.frames import take
 from simulacrum.harness.legal import Legal
 from simulacrum.harness.running import explained
 from simulacrum.harness.small.choices import spread
 from simulacrum.harness.small.comparison import Comparison
 from simulacrum.harness.small.pushes import Values, beside, clock_values, pushed, thresholds_of, visited
-from simulacrum.twin.state import load_state
+from simulacrum.twin.state import dump_state, load_state
 
 BASES = 12  # visited states that are pushed about
 SEQUENCES = 6  # of draws, from one state with one action
@@ -135,6 +139,27 @@ class Boundary(Comparison):
                     self.step(place, action, taken, outcome)
             except Exception:
                 self.counts["reference_refused"] += 1
+                if self.counts["reference_refused"] <= REFUSED:
+                    self._refused_step(place, action)
+
+    def _refused_step(self, place: int, action: int) -> None:
+        """The reference could not take a step. Where the batched twin can, with draws as they come, they differ."""
+        p, t, state = self.nodes.places[place]
+        params = self.scalar.params[p]._asdict()
+        runner = ReferenceRunner(self.package, params=params, max_episode_steps=self.limit)
+        runner.load(dump_state(self.schema, state), t=t, seed=0, episode=0)  # the key of the first row of `drawn`
+        try:
+            runner.step(self.given[action])
+        except Exception as error:
+            told = f"{explained(error)}\n  state: {state}, t {t}, params {params}\n  action: {self.given[action]}"
+        else:
+            return  # with the draws that were put in alone
+        try:
+            shown, _ = self.fast.drawn([place], take(self.actions, [action]))
+        except Exception:
+            return
+        if not Legal(self.schema).breaches(shown, np.ones(1, dtype=np.bool_)):
+            self.problem = f"the reference raises where the batched twin steps to what the schema allows: {told}"
 
 
 def param_sets(schema: Schema) -> list[dict[str, Any]]:

@@ -205,5 +205,13 @@ def test_a_state_that_the_reference_alone_cannot_show_is_a_difference(steps: Ste
     broken = changed("toywalk", ("reference.py", "elapsed = min(ctx.t, MAX_EPISODE_STEPS)", "elapsed = ctx.t"))
     outcome = steps("boundary_states", broken)
     assert outcome.status == "failed"
-    assert "the reference raises where the batched twin shows what the schema allows" in outcome.message
-    assert "t 61" in outcome.message
+    assert "the reference raises where the batched twin" in outcome.message
+    assert "observation[1] is not what the schema declares" in outcome.message
+
+
+def test_a_step_that_the_reference_alone_cannot_take_is_a_difference(steps: Steps, changed: Changed) -> None:
+    broken = changed("toywalk", ("reference.py", "if position > GOAL:", "if False:"))  # over the wall, from the goal
+    outcome = steps("boundary_states", broken)
+    assert outcome.status == "failed"
+    assert "the reference raises where the batched twin steps to what the schema allows" in outcome.message
+    assert "State(position=5)" in outcome.message
