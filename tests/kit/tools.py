@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
+from simulacrum.conformance.values import convert
 from simulacrum.engine.vector import SimulacrumVectorEnv
 
 from . import package
@@ -31,16 +32,6 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, f"{path}[{i}]")
     else:
         yield path, tree
-
-
-def convert(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """The same structure with every leaf changed."""
-    if isinstance(tree, dict):
-        return {key: convert(value, change) for key, value in tree.items()}
-    if isinstance(tree, (tuple, list)):
-        changed = [convert(value, change) for value in tree]
-        return type(tree)(*changed) if hasattr(tree, "_fields") else type(tree)(changed)
-    return change(tree)
 
 
 def clone(tree: Any) -> Any:

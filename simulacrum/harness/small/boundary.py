@@ -44,6 +44,7 @@ class Boundary(Comparison):
             bench, package, params=param_sets(package.schema), thresholds=thresholds_of(package), most_actions=16
         )
         self.most = most  # transitions
+        self.legal = Legal(self.schema)
         self.counts: Counter[str] = Counter()
         self.bases = visited(bench, BASES)
         self.values = Values(package, [state for _, state in self.bases])
@@ -125,7 +126,7 @@ class Boundary(Comparison):
             shown = self.fast.showing(state, t, p)
         except Exception:
             return
-        if not Legal(self.schema).breaches(shown, None):
+        if not self.legal.breaches(shown, None):
             self.problem = (
                 f"the reference raises where the batched twin shows what the schema allows: {explained(error)}\n"
                 f"  state: {state}, t {t}, params {self.scalar.params[p]._asdict()}"
@@ -158,7 +159,7 @@ class Boundary(Comparison):
             shown, _ = self.fast.drawn([place], take(self.actions, [action]))
         except Exception:
             return
-        if not Legal(self.schema).breaches(shown, np.ones(1, dtype=np.bool_)):
+        if not self.legal.breaches(shown, np.ones(1, dtype=np.bool_)):
             self.problem = f"the reference raises where the batched twin steps to what the schema allows: {told}"
 
 

@@ -67,25 +67,24 @@ def two_exchanged(twin: Twin) -> Iterator[Edit]:
 @operator("K21", "an action that does nothing of its own", FAST)
 def clipped(twin: Twin) -> Iterator[Edit]:
     """The last action taken for the one before it; the first for the next."""
-    field = _action(twin)
-    ends = None if field is None else _ends(field)
-    if ends is None or ends[1] == ends[0]:
-        return
-    for node in _reads(twin):
-        yield twin.replaced(node, f"{twin.raw(node)}.clamp(max={ends[1] - 1})", "the last action is clipped")
-        yield twin.replaced(node, f"{twin.raw(node)}.clamp(min={ends[0] + 1})", "the first action is clipped")
+    yield from _clipped(twin, "{}.clamp(max={})", "{}.clamp(min={})")
 
 
 @operator("K21", "an action that does nothing of its own", REFERENCE)
 def scalar_clipped(twin: Twin) -> Iterator[Edit]:
     """The last action taken for the one before it; the first for the next."""
+    yield from _clipped(twin, "min({}, {})", "max({}, {})")
+
+
+def _clipped(twin: Twin, highest: str, lowest: str) -> Iterator[Edit]:
+    """Each read of the action held by these calls, to which the action and the bound are given."""
     field = _action(twin)
     ends = None if field is None else _ends(field)
     if ends is None or ends[1] == ends[0]:
         return
     for node in _reads(twin):
-        yield twin.replaced(node, f"min({twin.raw(node)}, {ends[1] - 1})", "the last action is clipped")
-        yield twin.replaced(node, f"max({twin.raw(node)}, {ends[0] + 1})", "the first action is clipped")
+        yield twin.replaced(node, highest.format(twin.raw(node), ends[1] - 1), "the last action is clipped")
+        yield twin.replaced(node, lowest.format(twin.raw(node), ends[0] + 1), "the first action is clipped")
 
 
 @operator("K21", "the action of a component for another's", BOTH)
