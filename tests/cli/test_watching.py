@@ -14,8 +14,8 @@ import time
 import pytest
 from rich.console import Console
 
+from simulacrum.cli.watch_loop import _Screen
 from simulacrum.cli.watch_run import Files
-from simulacrum.cli.watching import _Screen
 
 RIGHT, WRONG = "count = state.count + 1", "count = state.count + 2"
 
