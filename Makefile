@@ -28,7 +28,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-long test-oldest coverage lint types layers docs docs-serve bench bench-docs sizes wheel clean
+.PHONY: help setup demo test test-fast test-long test-oldest test-libraries test-all coverage lint types layers docs docs-serve bench bench-docs sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,15 @@ test-oldest: $(READY) ## the Gymnasium-facing tests on the oldest Gymnasium that
 	  --target $(VENV)/oldest gymnasium==$(OLDEST_GYMNASIUM)
 	PYTHONPATH=$(abspath $(VENV)/oldest) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" -p no:cacheprovider \
 	  tests/engine tests/cases tests/wrappers tests/test_registry.py $(ARGS)
+
+# Training libraries, each in an environment of its own over .venv (tools/library_env.py), made at first use.
+LIBS ?= sb3-contrib rllib torchrl skrl rsl-rl tianshou pufferlib minari
+test-libraries: $(READY) ## the adapters beside the real libraries; LIBS="rllib skrl"
+	@failed=""; for library in $(LIBS); do echo "== $$library"; \
+	  $(BIN)/python tools/library_env.py $$library --test $(ARGS) || failed="$$failed $$library"; done; \
+	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
+
+test-all: test test-long test-oldest test-libraries ## every test there is
 
 coverage: $(READY) ## all tests, then the lines they did not reach
 	$(BIN)/coverage run -m pytest -q $(ARGS)
