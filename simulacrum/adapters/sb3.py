@@ -14,15 +14,13 @@ from typing import Any, NoReturn, cast
 import gymnasium as gym
 import numpy as np
 import torch
-from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 
-from simulacrum.engine.vector import SimulacrumVectorEnv
+from simulacrum.adapters.checks import built, checked
 from simulacrum.errors import UsageError
 
 Indices = int | Iterable[int] | None
 
-_CHOSEN_HERE = {"vectorization_mode": "vector_entry_point", "autoreset_mode": "same_step", "output": "torch"}
 _WHOLE_BATCH = ("reset", "step", "close", "state_dict", "load_state_dict")
 
 
@@ -38,17 +36,7 @@ def make_sb3(env_id: str, num_envs: int = 1, **kwargs: Any) -> SB3VecEnv:
         GateError: the environment has no fresh, passing report.
         UsageError: an argument that this function decides itself (autoreset mode, output).
     """
-    taken = sorted(set(kwargs) & set(_CHOSEN_HERE))
-    if taken:
-        raise UsageError(
-            f"make_sb3 decides {', '.join(taken)} itself",
-            expected=", ".join(f"{name}={_CHOSEN_HERE[name]!r}" for name in taken),
-            found=", ".join(f"{name}={kwargs[name]!r}" for name in taken),
-            where="make_sb3(...)",
-            next_step="leave it out",
-        )
-    env = gym.make_vec(env_id, num_envs=num_envs, **_CHOSEN_HERE, **kwargs)
-    return SB3VecEnv(env)
+    return SB3VecEnv(built("make_sb3", env_id, num_envs, kwargs, mode="same_step"))
 
 
 class NoInfo(dict[str, Any]):
@@ -98,7 +86,8 @@ class SB3VecEnv(VecEnv):
     """
 
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any]) -> None:
-        self.env = _checked(env)
+        why = "Stable-Baselines3 resets a row in the step that ends its episode"
+        self.env = checked(env, "SB3VecEnv", maker="make_sb3", mode="same_step", why=why)
         self._actions: Any = None
         self._action_mask: np.ndarray | None = None
         # Neither library says what its spaces contain.
@@ -233,34 +222,6 @@ class SB3VecEnv(VecEnv):
                 "no such rows", expected=f"0 to {self.num_envs - 1}", found=outside, where="indices="
             )
         return rows
-
-
-def _checked(env: Any) -> SimulacrumVectorEnv:
-    if not isinstance(env, SimulacrumVectorEnv):
-        raise UsageError(
-            "the adapter goes around the environment itself",
-            expected="a SimulacrumVectorEnv, not wrapped",
-            found=type(env).__name__,
-            where="SB3VecEnv(env)",
-            next_step="make one with make_sb3(env_id, num_envs=...) and put VecEnv wrappers around that",
-        )
-    if env.autoreset_mode != AutoresetMode.SAME_STEP:
-        raise UsageError(
-            "Stable-Baselines3 resets a row in the step that ends its episode",
-            expected="autoreset_mode='same_step'",
-            found=f"autoreset_mode={env.autoreset_mode.name.lower()!r}",
-            where="SB3VecEnv(env)",
-            next_step="make the environment with make_sb3(env_id, num_envs=...), which chooses the mode",
-        )
-    if env.output != "torch":
-        raise UsageError(
-            "the adapter makes the arrays itself",
-            expected="output='torch'",
-            found=f"output={env.output!r}",
-            where="SB3VecEnv(env)",
-            next_step="leave `output` out",
-        )
-    return env
 
 
 def _ended(
