@@ -15,6 +15,7 @@ from simulacrum.imports import after_import
 if TYPE_CHECKING:
     from simulacrum import errors
     from simulacrum.attest.gate import require_fresh_report
+    from simulacrum.attest.provenance import provenance, require_same_env
     from simulacrum.contract.package import load_package
     from simulacrum.engine.vector import SimulacrumVectorEnv
     from simulacrum.registry import register_envs
@@ -32,8 +33,10 @@ __all__ = [
     "errors",
     "invariant",
     "load_package",
+    "provenance",
     "register_envs",
     "require_fresh_report",
+    "require_same_env",
 ]
 
 _HOMES = {
@@ -42,8 +45,10 @@ _HOMES = {
     "SimulacrumVectorEnv": "simulacrum.engine.vector",
     "invariant": "simulacrum.twin.invariant",
     "load_package": "simulacrum.contract.package",
+    "provenance": "simulacrum.attest.provenance",
     "register_envs": "simulacrum.registry",
     "require_fresh_report": "simulacrum.attest.gate",
+    "require_same_env": "simulacrum.attest.provenance",
 }
 
 

@@ -14,6 +14,7 @@
     ├── ClosedError              a closed environment was used
     ├── ReportError              a validation report that cannot be read or written
     ├── GateError                the gate refuses: report missing, failing, partial or stale
+    ├── ProvenanceError          a run or checkpoint that was made with another environment
     ├── TraceError               a trajectory or pack that cannot be read or written
     ├── DeviceError              a device that is not there
     ├── CompileError             a form of the step that cannot be built
@@ -109,6 +110,10 @@ class ReportError(SimulacrumError):
 
 class GateError(SimulacrumError):
     """The gate refuses to build an environment; the message names the cause and the command that mends it."""
+
+
+class ProvenanceError(SimulacrumError):
+    """A run or checkpoint that was made with another environment than the one that is here."""
 
 
 class TraceError(SimulacrumError):
