@@ -1,4 +1,4 @@
-"""The ten checks of the battery, in the order they run: the one list of their names.
+"""The ten checks of the battery, in the order they run, and what may be added to them: the one list of their names.
 
 A check's name is also its file under `simulacrum/harness/checks/`, its key in `validation_report.json` and
 its heading in the documentation. Everything that needs the names reads them here, those of the sub-checks too.
@@ -12,7 +12,7 @@ from typing import Literal
 
 from simulacrum.attest.sub_checks import RELATIONS, SubCheck
 
-Required = Literal["yes", "if supplied", "per configuration", "records"]
+Required = Literal["yes", "if supplied", "per configuration", "records", "if run"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class CheckInfo:
     "yes" - a report without a pass never opens the gate;
     "if supplied" - runs where the package brings what the check needs, else it is skipped;
     "per configuration" - decided for each device class and compiled form; a failure closes that one;
-    "records" - writes figures down, and fails only where what it timed is not what was compared.
+    "records" - writes figures down, and fails only where what it timed is not what was compared;
+    "if run" - no report needs it; where it was run and has failed, the report speaks against the environment.
 
     level: the first level at which some of it runs; its sub-checks have levels of their own (`SubCheck`).
     """
@@ -105,7 +106,19 @@ CHECKS: tuple[CheckInfo, ...] = (
     ),
 )
 
+# Run by commands of their own, and added to the report of a full run. No run of the battery has them.
+OPTIONAL: tuple[CheckInfo, ...] = (
+    CheckInfo(
+        name="policy_transfer",
+        required="if run",
+        claim="a policy plays the same in both twins: equal episodes, or, within tolerances, equivalent returns",
+        blind_spot="whatever a policy that has learned to do well avoids",
+        level=4,
+    ),
+)
+
 CHECK_NAMES: tuple[str, ...] = tuple(check.name for check in CHECKS)
+OPTIONAL_NAMES: tuple[str, ...] = tuple(check.name for check in OPTIONAL)
 BY_NAME: dict[str, CheckInfo] = {check.name: check for check in CHECKS}
 
 # In the order in which each check runs them.
