@@ -1,4 +1,4 @@
-"""The mutation score of a package, kept beside its validation report.
+"""The mutation score of a package, kept beside its validation report, which states the sum of it.
 
 It says which files it was measured on. The gate does not read it: a score is about the battery, not about the package's
 being right.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from simulacrum.attest.atomic import cannot_write, replace_file
-from simulacrum.attest.report import state_folder
+from simulacrum.attest.places import state_folder
 from simulacrum.contract.digest import MUTATION_SCORE, package_files, subject_files
 from simulacrum.contract.package import EnvPackage
 
@@ -45,6 +45,17 @@ class Score:
         """`312/312`, with `of 900` behind it where only some of the mutants were looked at."""
         more = f" of {self.planted}" if self.sampled < self.planted else ""
         return f"{self.killed}/{self.counted}{more}"
+
+    @property
+    def brief(self) -> dict[str, Any]:
+        """All of it but the files' hashes, with of the summary only the ids that survived and each kind's score."""
+        kinds = cast("Mapping[str, Mapping[str, Any]]", self.summary.get("kinds", {}))
+        return {
+            "score": self.text, "killed": self.killed, "counted": self.counted, "planted": self.planted,
+            "sampled": self.sampled, "seconds": float(self.seconds), "finished": self.finished,
+            "survivors": list(self.summary.get("survivors", ())),
+            "kinds": {kind: str(one["score"]) for kind, one in kinds.items()},
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,15 @@ def read_score(package: EnvPackage) -> Known | None:
         why = PACKAGE_CHANGED if own != score.package else BATTERY_CHANGED if framework != score.battery else ""
         return Known(score, path, why)
     return None
+
+
+def stated_score(package: EnvPackage) -> dict[str, Any] | None:
+    """What a report on the package and the framework as they are now says of the score; None where there is none.
+
+    A score of other files, were they only the framework's, is left out: a report is about one state of them.
+    """
+    known = read_score(package)
+    return known.score.brief if known is not None and not known.why else None
 
 
 def _places(package: EnvPackage) -> tuple[Path, Path]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from simulacrum.attest.canonical import canonical, plain, seal_of
-from simulacrum.attest.catalog import CHECKS
+from simulacrum.attest.catalog import CHECKS, OPTIONAL
 
 FORMAT = "simulacrum validation report"
 VERSION = 1
@@ -83,10 +83,12 @@ class Report:
 
     `subjects` maps the name of every file that was judged to its hash; `environment` says with what (Python,
     torch, platform); `whole` is the hash over both. `checks` holds the ten results of the run that wrote the
-    report last, `configurations` everything validated for these very subjects, over several runs.
+    report last and those that were added to it (`OPTIONAL`), `configurations` everything validated for these
+    very subjects, over several runs.
     `throughput`, `tolerances` and `coverage` are JSON for people and programs; the gate does not read them.
     `revision` counts the full runs on one digest, so that of two reports the later one is known without
-    asking a clock.
+    asking a clock. `mutation_score` is what the battery was found to catch on these files, as `mutation.Score.brief`
+    has it; None where nobody measured it. It may come after the run, so the seal does not cover it.
     """
 
     package: str
@@ -103,6 +105,7 @@ class Report:
     tolerances: Mapping[str, Any] = field(default_factory=dict[str, Any])
     coverage: Mapping[str, Any] = field(default_factory=dict[str, Any])
     revision: int = 1
+    mutation_score: Mapping[str, Any] | None = None
 
     @property
     def seal(self) -> str:
@@ -119,9 +122,10 @@ class Report:
             "yes": ("passed",),
             "if supplied": ("passed", "skipped"),
             "records": ("passed", "skipped", "inconclusive"),
+            "if run": ("passed", "skipped", "inconclusive", "not_run"),
         }
         problems: list[str] = []
-        for info in CHECKS:
+        for info in (*CHECKS, *OPTIONAL):
             if info.required == "per configuration":
                 continue
             result = self.checks.get(info.name, CheckResult("not_run"))
@@ -174,6 +178,7 @@ def body_of(report: Report) -> dict[str, Any]:
         "tolerances": report.tolerances,
         "coverage": report.coverage,
         "revision": report.revision,
+        **({} if report.mutation_score is None else {"mutation_score": report.mutation_score}),
     }
     return cast("dict[str, Any]", plain(body, "report"))
 
@@ -205,6 +210,7 @@ def from_body(body: Mapping[str, Any]) -> Report:
         tolerances=body["tolerances"],
         coverage=body["coverage"],
         revision=body["revision"],
+        mutation_score=body.get("mutation_score"),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -19,8 +18,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from simulacrum.attest.atomic import cannot_write, folder_lock, replace_file
 from simulacrum.attest.canonical import seal_of
-from simulacrum.attest.catalog import CHECK_NAMES
+from simulacrum.attest.catalog import CHECK_NAMES, OPTIONAL_NAMES
 from simulacrum.attest.certificate import NATIVE, forget_others, keep
+from simulacrum.attest.mutation import stated_score
+from simulacrum.attest.places import REPORT_NAME, partial_place, report_places, state_folder
 from simulacrum.attest.record import (
     FORMAT,
     VERSION,
@@ -41,6 +42,8 @@ __all__ = [
     "CheckResult",
     "Configuration",
     "Report",
+    "add_result",
+    "add_score",
     "merged",
     "partial_place",
     "read_report",
@@ -48,8 +51,6 @@ __all__ = [
     "state_folder",
     "write_report",
 ]
-
-REPORT_NAME = "validation_report.json"
 
 
 class Binary(Protocol):
@@ -60,31 +61,6 @@ class Binary(Protocol):
 
     @property
     def about(self) -> Mapping[str, Any]: ...
-
-
-def state_folder() -> Path:
-    """The user's state directory for simulacrum; the variable SIMULACRUM_STATE_DIR names another."""
-    chosen = os.environ.get("SIMULACRUM_STATE_DIR")
-    if chosen:
-        return Path(chosen)
-    from platformdirs import user_state_path
-
-    return user_state_path("simulacrum", appauthor=False)
-
-
-def report_places(package: EnvPackage) -> list[Path]:
-    """Every file that may hold a full report of `package`, its own folder's first; some may not exist."""
-    kept = state_folder() / "reports" / package.name
-    try:
-        under_digest = sorted(kept.glob(f"*/{REPORT_NAME}"))
-    except OSError:
-        under_digest = []
-    return [package.folder / REPORT_NAME, *under_digest]
-
-
-def partial_place(package: EnvPackage) -> Path:
-    """Where the last partial run of `package` is written down. No gate opens or closes by it."""
-    return state_folder() / "partial" / package.name / REPORT_NAME
 
 
 def read_report(path: Path | str) -> Report:
@@ -162,8 +138,37 @@ def write_report(package: EnvPackage, report: Report, binary: Binary | None = No
     )
 
 
+def add_result(package: EnvPackage, path: Path, whole: str, name: str, result: CheckResult) -> Path:
+    """Put the result of an optional check into the full report at `path`, in one move; all else in it stays.
+
+    `whole` is the hash of what the result was found on. An earlier result of that name is replaced.
+
+    Raises:
+        ReportError: the report, or the files of the package, are of another content by now, or it cannot be written;
+            the report is as it was.
+    """
+    with folder_lock(path.parent):
+        report = read_report(path)
+        edited = Present(package).changes_since(report)
+        if report.whole != whole or edited:
+            raise ReportError(
+                f"{name} was found on other files than the report is about now",
+                expected=f"the digest {whole[:12]}",
+                found="; ".join(edited) or f"the digest {report.whole[:12]}",
+                where=path,
+                next_step="run it again; the report was left alone",
+            )
+        try:
+            _write(path, replace(report, checks={**report.checks, name: result}))
+        except OSError as error:
+            raise ReportError(f"the report cannot be written: {error.strerror or error}", where=path) from error
+    return path
+
+
 def merged(old: Report, new: Report) -> Report:
     """`new` together with the configurations that `old` validated for the same subjects and environment.
+
+    The results of optional checks, which a full run does not have, are kept as well.
 
     Where both validated one configuration, `new` wins. Another digest: `new` alone. A failing `new` keeps
     the others' outcomes; whether they count is up to its checks: a failed check of the environment itself
@@ -173,7 +178,8 @@ def merged(old: Report, new: Report) -> Report:
         return new
     by_key = {one.key: one for one in (*old.configurations, *new.configurations)}
     kept = tuple(by_key[key] for key in sorted(by_key))
-    return replace(new, configurations=kept, revision=max(new.revision, old.revision + 1))
+    checks = {**{name: old.checks[name] for name in OPTIONAL_NAMES if name in old.checks}, **new.checks}
+    return replace(new, checks=checks, configurations=kept, revision=max(new.revision, old.revision + 1))
 
 
 def _put(path: Path, package: EnvPackage, report: Report, binary: Binary | None = None) -> Path:
@@ -183,13 +189,35 @@ def _put(path: Path, package: EnvPackage, report: Report, binary: Binary | None 
         if report.full:
             for old in sorted(_readable(package), key=lambda old: old.revision, reverse=True):
                 report = merged(old, report)
-        body = body_of(report)
-        body["seal"] = seal_of(body)
-        _check_against_schema(body, path)
-        text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        replace_file(path, text.encode("utf-8"))
+            report = replace(report, mutation_score=stated_score(package))
+        _write(path, report)
         forget_others(report, path.parent)
     return path
+
+
+def add_score(package: EnvPackage) -> list[Path]:
+    """Put the package's mutation score into its reports on these very files; returns those that state it now.
+
+    Nothing else of a report changes, its seal included: a score decides nothing. A report that cannot be read, or that
+    lies where nothing can be written, stays as it is.
+    """
+    score, stated = stated_score(package), list[Path]()
+    present = Present(package)
+    for path in report_places(package) if score is not None else ():
+        with contextlib.suppress(ReportError, OSError), folder_lock(path.parent):
+            report = read_report(path)
+            if not present.changes_since(report):
+                _write(path, replace(report, mutation_score=score))
+                stated.append(path)
+    return stated
+
+
+def _write(path: Path, report: Report) -> None:
+    body = body_of(report)
+    body["seal"] = seal_of(body)
+    _check_against_schema(body, path)
+    text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    replace_file(path, text.encode("utf-8"))
 
 
 def _with_binary(report: Report, about: Mapping[str, Any]) -> Report:
@@ -226,7 +254,7 @@ def _validator() -> Any:
     from jsonschema import Draft202012Validator
 
     schema = json.loads(files("simulacrum.attest").joinpath("report.schema.json").read_text("utf-8"))
-    schema["properties"]["checks"]["propertyNames"] = {"enum": list(CHECK_NAMES)}
+    schema["properties"]["checks"]["propertyNames"] = {"enum": [*CHECK_NAMES, *OPTIONAL_NAMES]}
     return Draft202012Validator(schema)
 
 

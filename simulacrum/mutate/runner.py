@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from simulacrum.attest.mutation import digests
 from simulacrum.contract.digest import compute_digest
 from simulacrum.errors import UsageError
 from simulacrum.mutate.argued import Argument, arguments
@@ -42,7 +43,10 @@ class Watcher:
 
 @dataclass
 class Run:
-    """A run in the making and its outcome: verdicts by mutant id, in the order of `chosen`."""
+    """A run in the making and its outcome: verdicts by mutant id, in the order of `chosen`.
+
+    files: hashes of the package and of the framework as the run began.
+    """
 
     plan: Plan
     watcher: Watcher = field(default_factory=Watcher)
@@ -51,15 +55,17 @@ class Run:
     verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     seconds: float = 0.0
     judged: int = 0
+    files: tuple[str, str] = ("", "")
 
     def go(self) -> Run:
         """Do it all. Raises UsageError where nothing is left to run, and what reading the package raises."""
         began = time.perf_counter()
+        self.files = digests(self.plan.package)
         self.chosen, self.total = chosen_mutants(self.plan)
         self.watcher.planned(self.chosen, self.total)
         argued = arguments(self.plan.package)
         results = Results.open(self.plan.output, self._about())
-        left = [mutant for mutant in self.chosen if not self._known(mutant, results)]
+        left = [mutant for mutant in self.chosen if not self._known(mutant, results, argued)]
         with tempfile.TemporaryDirectory(prefix="simulacrum-mutate-") as scratch:
             plan = self.plan
             settings = Settings(plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix, plan.unread)
@@ -72,7 +78,7 @@ class Run:
                         _check_control(plan, answer)
                         continue
                     self.judged += 1
-                    self._note(mutant, _with_argument(mutant, _verdict(mutant, answer), argued), results)
+                    self._note(mutant, _verdict(mutant, answer), results, argued)
                     self.watcher.stage("judge", self.judged, len(left))
         results.save()
         self.seconds = time.perf_counter() - began
@@ -86,18 +92,19 @@ class Run:
             "unread": plan.unread,
         }  # fmt: skip
 
-    def _known(self, mutant: Mutant, results: Results) -> bool:
+    def _known(self, mutant: Mutant, results: Results, argued: dict[str, Argument]) -> bool:
         verdict = results.get(mutant)
         if verdict is None or (verdict.status == DUPLICATE and not any(one.id == verdict.of for one in self.chosen)):
             return False
-        self.verdicts[mutant.id] = replace(verdict, id=mutant.id)
-        self.watcher.ended(mutant, verdict, True)
+        self.verdicts[mutant.id] = _with_argument(mutant, replace(verdict, id=mutant.id), argued)
+        self.watcher.ended(mutant, self.verdicts[mutant.id], True)
         return True
 
-    def _note(self, mutant: Mutant, verdict: Verdict, results: Results) -> None:
-        self.verdicts[mutant.id] = verdict
+    def _note(self, mutant: Mutant, verdict: Verdict, results: Results, argued: dict[str, Argument]) -> None:
+        """Keep what the battery said; a reason in writing, which may come or go, is weighed anew by each run."""
         results.put(mutant, verdict)
-        self.watcher.ended(mutant, verdict, False)
+        self.verdicts[mutant.id] = _with_argument(mutant, verdict, argued)
+        self.watcher.ended(mutant, self.verdicts[mutant.id], False)
 
     def _traced(self, pool: Pool, waiting: list[Mutant], results: Results) -> list[Mutant]:
         """Those that are faults of their own, as far as graphs tell; the others get their verdicts here."""
@@ -114,7 +121,7 @@ class Run:
             if verdict is None:
                 left.append(mutant)
             else:
-                self._note(mutant, verdict, results)
+                self._note(mutant, verdict, results, {})
         return left
 
     def _answered(self, pool: Pool, kind: str, waiting: list[Mutant]) -> dict[str, Trace]:

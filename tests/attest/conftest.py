@@ -31,9 +31,8 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def package(tmp_path: Path) -> EnvPackage:
     folder = tmp_path / "work" / "toywalk"
-    shutil.copytree(
-        ENVS / "toywalk", folder, ignore=shutil.ignore_patterns("__pycache__", "validation_report*")
-    )
+    made = shutil.ignore_patterns("__pycache__", "validation_report*", "mutation_score.json")
+    shutil.copytree(ENVS / "toywalk", folder, ignore=made)
     return load_package(folder)
 
 

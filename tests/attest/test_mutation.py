@@ -9,15 +9,20 @@ from dataclasses import replace
 
 import pytest
 
+from simulacrum.attest.gate import gate_state
 from simulacrum.attest.mutation import BATTERY_CHANGED, Score, digests, now, read_score, write_score
+from simulacrum.attest.places import partial_place
+from simulacrum.attest.report import add_score, read_report, write_report
 from simulacrum.contract.digest import package_files
+from simulacrum.errors import ReportError
 
 
 def score_of(package, **changes):
     own, battery = digests(package)
     score = Score(
         env_id=package.env_id, killed=9, counted=10, planted=40, sampled=40, seconds=12.0, finished=now(), package=own,
-        battery=battery, summary={"total": {"killed": 9}},
+        battery=battery,
+        summary={"total": {"killed": 9}, "kinds": {"K01": {"score": "9/10", "killed": 9}}, "survivors": ["12345678"]},
     )  # fmt: skip
     return replace(score, **changes)
 
@@ -86,3 +91,68 @@ def test_ages_are_told_in_one_unit(package, back, age):
     write_score(package, score_of(package, finished=then.isoformat(timespec="seconds")))
     assert read_score(package).age == age
     assert json.loads((package.folder / "mutation_score.json").read_text())["killed"] == 9
+
+
+def test_a_report_states_the_score_that_lies_there_for_the_same_files(package, make_report):
+    write_score(package, score_of(package))
+    stated = read_report(write_report(package, make_report())).mutation_score
+    assert stated["score"] == "9/10"
+    assert (stated["kinds"], stated["survivors"]) == ({"K01": "9/10"}, ["12345678"])
+
+
+def test_a_score_comes_into_the_report_that_lies_there_and_nothing_else_of_it_changes(package, make_report):
+    path = write_report(package, make_report())
+    before, name = json.loads(path.read_text()), read_report(path).seal
+    assert "mutation_score" not in before
+    assert add_score(package) == []  # there is none yet
+    write_score(package, score_of(package))
+    assert add_score(package) == [path]
+    after = json.loads(path.read_text())
+    assert after.pop("mutation_score")["score"] == "9/10"
+    assert after == before
+    assert read_report(path).seal == name
+    assert gate_state(package).fresh
+
+
+def test_a_new_run_keeps_the_score_in_the_report(package, make_report):
+    write_report(package, make_report())
+    write_score(package, score_of(package))
+    add_score(package)
+    assert read_report(write_report(package, make_report())).mutation_score["score"] == "9/10"
+
+
+@pytest.mark.parametrize("other", ["package", "battery"])
+def test_a_score_of_other_files_comes_into_no_report(package, make_report, other):
+    write_score(package, replace(score_of(package), **{other: "0" * 64}))
+    path = write_report(package, make_report())
+    assert add_score(package) == []
+    assert read_report(path).mutation_score is None
+
+
+def test_a_report_on_other_files_is_left_alone(package, make_report):
+    path = write_report(package, make_report())
+    with (package.folder / "spec.md").open("a") as file:
+        file.write("\n")
+    write_score(package, score_of(package))
+    before = path.read_bytes()
+    assert add_score(package) == []
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_report_and_that_of_a_partial_run_are_left_alone(package, make_report):
+    write_report(package, make_report(full=False))
+    (package.folder / "validation_report.json").write_text("{")
+    write_score(package, score_of(package))
+    assert add_score(package) == []
+    assert read_report(partial_place(package)).mutation_score is None
+    assert (package.folder / "validation_report.json").read_text() == "{"
+
+
+def test_a_score_of_another_form_is_damage_though_the_seal_leaves_it_out(package, make_report):
+    write_score(package, score_of(package))
+    path = write_report(package, make_report())
+    body = json.loads(path.read_text())
+    body["mutation_score"]["killed"] = "all"
+    path.write_text(json.dumps(body))
+    with pytest.raises(ReportError, match="mutation_score"):
+        read_report(path)

@@ -154,6 +154,26 @@ def test_a_sample_takes_turns_over_kinds_and_is_the_same_for_a_seed():
     assert chosen != spread(many, 8, 2)
 
 
+def test_the_score_goes_beside_the_report_and_into_it(argued, monkeypatch):
+    from simulacrum.mutate import keep
+
+    asked = []
+    monkeypatch.setattr(keep, "add_score", asked.append)
+    path = keep.keep(Run(Plan(argued)).go())
+    assert path == argued.folder / "mutation_score.json"
+    assert json.loads(path.read_text())["killed"] == 1
+    assert asked == [argued]
+
+
+def test_a_package_that_changed_meanwhile_gets_no_score(argued):
+    from simulacrum.mutate.keep import keep
+
+    run = Run(Plan(argued)).go()
+    with (argued.folder / "spec.md").open("a") as file:
+        file.write("\n")
+    assert keep(run) is None
+
+
 # --- reasons in writing ------------------------------------------------------------------------------------------
 
 
@@ -182,6 +202,19 @@ def test_a_reason_alone_changes_nothing(argued):
     verdict = Run(Plan(argued)).go().verdicts["a"]
     assert verdict.status == "survived"
     assert "the small model is not complete" in verdict.why
+
+
+def test_a_reason_that_comes_later_or_goes_is_weighed_anew(argued, tmp_path):
+    Still.answered["judge"]["a"] = Verdict("a", "survived", small_model=True)
+    plan = Plan(argued, output=tmp_path / "kept")
+    reasons = argued.folder / "mutants.json"
+    given = reasons.read_text()
+    reasons.unlink()
+    assert Run(plan).go().verdicts["a"].status == "survived"
+    reasons.write_text(given)
+    assert Run(plan).go().verdicts["a"].status == "equivalent"
+    reasons.unlink()
+    assert Run(plan).go().verdicts["a"].status == "survived"
 
 
 def test_a_reason_does_not_excuse_a_killed_mutant_or_another_change(argued):
