@@ -37,7 +37,7 @@ def requirements(name: str) -> list[str]:
     extra = [one for one in found if one not in plain and one.marker and one.marker.evaluate({"extra": name})]
     if not extra:
         raise SystemExit(f"pyproject.toml has no extra called {name}, or it was added after `make setup`")
-    return [f"{one.name}{'[' + ','.join(sorted(one.extras)) + ']' if one.extras else ''}{one.specifier}" for one in extra]
+    return [str(Requirement(str(one).partition(";")[0])) for one in extra]
 
 
 def make(name: str) -> Path:
@@ -52,9 +52,8 @@ def make(name: str) -> Path:
         return python
     shutil.rmtree(folder, ignore_errors=True)
     venv.create(folder, with_pip=True, symlinks=os.name != "nt")
-    purelib = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    ask = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    purelib = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
     # addsitedir, and not a bare path, so that the editable install of simulacrum itself is seen as well.
     (Path(purelib) / "beneath.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
     kept = folder / "kept.txt"
@@ -84,10 +83,12 @@ def main() -> int:
         print(python)
         return 0
     stem = name.replace("-", "_")
-    files = sorted(path for room in ("adapters", "training") for path in (ROOT / "tests" / room).glob(f"test_{stem}*.py"))
+    rooms = [ROOT / "tests" / room for room in ("adapters", "training")]
+    files = sorted(path for room in rooms for path in room.glob(f"test_{stem}*.py"))
     if not files:
         raise SystemExit(f"no tests/adapters/test_{stem}*.py and no tests/training/test_{stem}*.py")
-    return subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, files), *more], cwd=ROOT).returncode
+    pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    return subprocess.run([*pytest, *map(str, files), *more], cwd=ROOT).returncode
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import gymnasium as gym
 import numpy as np
 import tyro
-from ppo import FIRST_EVAL_SEED
 
 import simulacrum
+from common.measure import FIRST_EVAL_SEED
 
 
 @dataclass

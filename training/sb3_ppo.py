@@ -5,37 +5,28 @@ What ppo.py spells out, the library does here. How observations are read, measur
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
 import tyro
-from ppo import ITEMS, Reader, measure, scripted, summary, table
 from rich.console import Console
 from stable_baselines3 import PPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecMonitor
 
-import simulacrum
+from common import EnvArgs, EvalArgs, gate, measure, new_folder, scripted_policies, summary, table, write_results
+from ppo import ITEMS, Reader
 from simulacrum.adapters.sb3 import make_sb3
 
 
 @dataclass
-class Args:
-    env_id: str = "simulacrum/forager-v0"  # id of a registered environment
-    register: Path | None = None  # folder of an environment package to register first
+class Args(EvalArgs, EnvArgs):
     exp: str = "sb3_ppo"  # name of the experiment, a part of the run's folder name
-    seed: int = 1  # of the network, the sampling and the environment's rows
-    runs: Path = Path("runs")  # where the run's folder is made
-    device: str = "cpu"  # where environment and network live
-    threads: int = 1  # threads of torch; more than the free cores makes everything slower
-    compile: str | None = None  # form of the environment: eager, native, inductor; the fastest validated one by default
 
     total_steps: int = 1_000_000  # environment steps, all rows together
     num_envs: int = 256  # rows of the batch
@@ -47,10 +38,6 @@ class Args:
     entropy: float = 0.005  # weight of the entropy bonus
     width: int = 128  # units of the hidden layers
     items: tuple[int, int] | None = None  # K and M of an observation that ends in items (see ITEMS in ppo.py)
-
-    eval_episodes: int = 100  # episodes on the reference twin at the end, for each seed
-    eval_seeds: int = 5  # seeds to measure with
-
 
 class Features(BaseFeaturesExtractor):
     """ppo.py's `Reader` where the library looks for such a thing; policy and value share it."""
@@ -67,14 +54,9 @@ class Features(BaseFeaturesExtractor):
 def main(args: Args) -> dict[str, Any]:
     """Train, save, measure; returns what results.json holds."""
     torch.set_num_threads(args.threads)
-    if args.register is not None:
-        simulacrum.register_envs(args.register)
-    package = simulacrum.load_package(gym.spec(args.env_id).kwargs["package"])
-    simulacrum.require_fresh_report(package)
+    package, provenance = gate(args)
     env = make_sb3(args.env_id, args.num_envs, device=args.device, compile=args.compile)
-    name = args.env_id.rpartition("/")[2]
-    folder = args.runs / f"{name}__{args.exp}__{args.seed}__{time.strftime('%Y%m%d-%H%M%S')}"
-    folder.mkdir(parents=True)
+    folder = new_folder(args, provenance)
     console = Console()
 
     policy: dict[str, Any] = {
@@ -110,23 +92,18 @@ def main(args: Args) -> dict[str, Any]:
     def trained(env: Any, observation: np.ndarray) -> Any:
         return model.predict(observation, deterministic=True)[0]
 
-    policies = {"SB3 PPO, trained": trained}
-    probes = package.probes()
-    for probe in probes.PROBES if probes is not None else ():
-        policies[f"{probe.name}, scripted"] = scripted(probe.act)
+    policies = {"SB3 PPO, trained": trained, **scripted_policies(package)}
     measured = {name: measure(args, act) for name, act in policies.items()}
     console.print(table(args, measured))
+    speed = model.num_timesteps / seconds
     results = {
-        "folder": str(folder),
         "seconds": seconds,
-        "steps_per_second": model.num_timesteps / seconds,
+        "steps_per_second": speed,
         "reference": {name: summary(*numbers) for name, numbers in measured.items()},
     }
-    (folder / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    speed = results["steps_per_second"]
     console.print(f"trained in {seconds:.0f} s, {speed:,.0f} steps/s with the updates", highlight=False)
     console.print(f"model: {folder / 'model.zip'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return results
+    return write_results(folder, args, provenance, results)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,8 @@ def test_wind_costs_what_a_geometric_series_says(optimum: ModuleType) -> None:
 def test_the_optimum_is_above_greedy_in_the_same_episodes(
     optimum: ModuleType, script: Callable[[str], ModuleType]
 ) -> None:
-    ppo = script("ppo")
+    common = script("common")
     best = optimum.main(optimum.Args(eval_episodes=40, eval_seeds=1))
-    probes = simulacrum.load_package("forager").probes()
-    assert probes is not None
-    greedy = next(probe for probe in probes.PROBES if probe.name == "greedy")
-    returns, _ = ppo.measure(ppo.Args(eval_episodes=40, eval_seeds=1), ppo.scripted(greedy.act))
+    greedy = common.scripted_policies(simulacrum.load_package("forager"))["greedy, scripted"]
+    returns, _ = common.measure(common.RunArgs(eval_episodes=40, eval_seeds=1), greedy)
     assert returns.mean() < best < returns.mean() + 1
