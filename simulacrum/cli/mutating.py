@@ -60,6 +60,10 @@ def mutate(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Keep results here, and go on with what is there."),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw which check finds which kind of fault (needs matplotlib)."),
+    ] = None,
     json: Json = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show each mutant's diff and message.")] = False,
 ) -> None:
@@ -80,11 +84,12 @@ def mutate(
     - `finished`: seconds, judged, per_minute, score, summary, kept (path or null), survived (ids)
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
-    from simulacrum.cli import mutation_outcome, mutation_view
+    from simulacrum.cli import mutation_outcome, mutation_plot, mutation_view
     from simulacrum.contract.package import load_package
 
     terminal.use_json(json)
     package = load_package(name)
+    mutation_plot.check_plot(plot)
     terminal.one_thread()
     from simulacrum.mutate.plan import Plan
     from simulacrum.mutate.runner import Run
@@ -108,9 +113,11 @@ def mutate(
     )
     with mutation_view.view_for(plan, json=json, verbose=verbose) as view:
         run = Run(plan, view).go()
-    from simulacrum.mutate.keep import keep
+    from simulacrum.mutate.keep import keep, pairs
 
     mutation_outcome.show(run, keep(run), json=json, verbose=verbose)
+    if plot is not None:
+        mutation_plot.draw(plot, pairs(run), matrix=matrix, title=package.name)
     raise typer.Exit(terminal.FAILED if _failed(run) else terminal.PASSED)
 
 

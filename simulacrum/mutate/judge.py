@@ -42,7 +42,8 @@ class Settings:
 
     forms: as in the battery, "eager" first. quick: a fraction of the work decides; the score is then not one of the
     battery. matrix: every check on every mutant, without stopping. unread: without the check that reads the files, so
-    that how a fault is spelled plays no part. scratch: a folder for copies and failure files.
+    that how a fault is spelled plays no part. whole: no fraction of a check before all of it, for what should pass.
+    scratch: a folder for copies and failure files.
     """
 
     package: EnvPackage
@@ -51,6 +52,7 @@ class Settings:
     quick: bool = False
     matrix: bool = False
     unread: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def stages(settings: Settings) -> Iterator[Stage]:
         frozenset[str]()
         for name in rest
     }
-    yield from (Stage(name, later[name], quick=True) for name in rest)
+    if settings.quick or not settings.whole:
+        yield from (Stage(name, later[name], quick=True) for name in rest)
     if not settings.quick:
         yield from (Stage(name, later[name]) for name in rest)
 

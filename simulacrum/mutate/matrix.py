@@ -95,6 +95,19 @@ def by_check(verdicts: Sequence[Verdict], *, matrix: bool) -> list[Killer]:
     return sorted(made, key=lambda one: (-one.first, -(one.all or 0), one.path))
 
 
+def check_by_kind(pairs: Sequence[Pair], *, matrix: bool) -> dict[str, Counter[str]]:
+    """For every check and sub-check that killed: how many mutants of each kind it fails on.
+
+    With `matrix` a mutant counts for each check that fails on it, otherwise for the first alone.
+    """
+    found: dict[str, Counter[str]] = {}
+    for mutant, verdict in pairs:
+        if verdict.status == KILLED:
+            for path in (verdict.killers or [verdict.killer]) if matrix else [verdict.killer]:
+                found.setdefault(path, Counter())[mutant.kind] += 1
+    return found
+
+
 def smallest_set(verdicts: Sequence[Verdict]) -> list[str]:
     """Checks that together fail on every killed mutant, chosen greedily: the one with most mutants left first."""
     left = [set(one.killers) for one in verdicts if one.status == KILLED and one.killers]

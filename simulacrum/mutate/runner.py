@@ -68,7 +68,9 @@ class Run:
         left = [mutant for mutant in self.chosen if not self._known(mutant, results, argued)]
         with tempfile.TemporaryDirectory(prefix="simulacrum-mutate-") as scratch:
             plan = self.plan
-            settings = Settings(plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix, plan.unread)
+            settings = Settings(
+                plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix, plan.unread, whole=plan.rewrites
+            )  # fmt: skip
             with Pool(settings, min(plan.jobs, max(len(left), 1)), plan.timeout, self.watcher.began) as pool:
                 if not plan.rewrites:
                     left = self._traced(pool, left, results)

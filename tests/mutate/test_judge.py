@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from mutate.kit import GOAL, canary, planted_by_hand
 
@@ -88,6 +90,12 @@ def test_a_failure_of_a_fraction_alone_is_no_kill(settings, monkeypatch):
     monkeypatch.setattr("simulacrum.mutate.judge.run_check", odd)
     found = judged(settings, planted_by_hand(settings.package, GOAL, "        end = place > GOAL"))
     assert found.status == "survived"
+
+
+def test_what_should_pass_is_given_no_fractions(settings):
+    order = list(stages(replace(settings, whole=True)))
+    assert [one.check for one in order if one.quick] == []
+    assert {one.check for one in order} == set(required_checks())
 
 
 def test_the_cheap_stages_come_first(settings):
