@@ -8,8 +8,8 @@ step's fresh tensors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 import gymnasium as gym
 import numpy as np
@@ -17,6 +17,8 @@ import torch
 from stable_baselines3.common.vec_env import VecEnv
 
 from simulacrum.adapters.checks import built, checked
+from simulacrum.adapters.ended import Ended, ended_rows
+from simulacrum.engine.output import to_numpy
 from simulacrum.errors import UsageError
 
 Indices = int | Iterable[int] | None
@@ -111,13 +113,13 @@ class SB3VecEnv(VecEnv):
         observation, info = self.env.reset(
             seed=None if all(seed is None for seed in seeds) else seeds, options=options[0] or None
         )
-        host = _to_numpy(info)
+        host = to_numpy(info)
         self._action_mask = host.get("action_mask")
         self.reset_infos = [
             {name: value[row] for name, value in host.items()} for row in range(self.num_envs)
         ]
         self._actions = None
-        return _to_numpy(observation)
+        return to_numpy(observation)
 
     def step_async(self, actions: Any) -> None:
         """Keep the actions `[N, ...]` for `step_wait`."""
@@ -136,13 +138,13 @@ class SB3VecEnv(VecEnv):
                 "no actions are waiting", expected="step_async(actions) first", where="step_wait()"
             )
         observation, reward, terminated, truncated, info = self.env.step(actions)
-        done = terminated | truncated
         infos: list[dict[str, Any]] = [NO_INFO] * self.num_envs
-        for row, ended_info in _ended(done, truncated & ~terminated, info):
-            infos[row] = ended_info
+        for ended in ended_rows(terminated, truncated, info):
+            infos[ended.row] = _info_of(ended)
         if "action_mask" in info:
-            self._action_mask = _to_numpy(info["action_mask"])
-        return _to_numpy(observation), _to_numpy(reward.to(torch.float32)), _to_numpy(done), infos
+            self._action_mask = to_numpy(info["action_mask"])
+        done = to_numpy(terminated | truncated)
+        return to_numpy(observation), to_numpy(reward.to(torch.float32)), done, infos
 
     def close(self) -> None:
         """Close the environment; a second call does nothing."""
@@ -224,41 +226,10 @@ class SB3VecEnv(VecEnv):
         return rows
 
 
-def _ended(
-    done: torch.Tensor, cut_off: torch.Tensor, info: dict[str, Any]
-) -> Iterable[tuple[int, dict[str, Any]]]:
-    """(row, info) for each row whose episode ended. Only these rows travel to the host."""
-    rows = [int(row) for row in done.nonzero().flatten()]
-    if not rows:
-        return
-    place = torch.tensor(rows, device=done.device)
-    last = _to_numpy(_pick(info["final_obs"], place))
-    metrics = _to_numpy(_pick(info["final_info"], place))
-    episode = _to_numpy(_pick(info["episode"], place)) if "episode" in info else None
-    truncated = _to_numpy(cut_off[place])
-    for i, row in enumerate(rows):
-        entry: dict[str, Any] = {name: value[i] for name, value in metrics.items()}
-        entry["terminal_observation"] = _row(last, i)
-        entry["TimeLimit.truncated"] = bool(truncated[i])
-        if episode is not None:
-            entry["episode"] = {name: value[i].item() for name, value in episode.items()}
-        yield row, entry
-
-
-def _pick(value: Any, rows: torch.Tensor) -> Any:
-    return _map(lambda tensor: tensor[rows], value)
-
-
-def _row(value: Any, row: int) -> Any:
-    return _map(lambda array: array[row].copy(), value)
-
-
-def _to_numpy(value: Any) -> Any:
-    """Tensors as arrays on the host, without a copy where they live there; dicts stay dicts."""
-    return _map(lambda tensor: tensor.numpy(force=True), value)
-
-
-def _map(function: Callable[[Any], Any], value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _map(function, item) for key, item in cast("dict[str, Any]", value).items()}
-    return function(value)
+def _info_of(ended: Ended) -> dict[str, Any]:
+    info: dict[str, Any] = {
+        **ended.metrics,
+        "terminal_observation": ended.observation,
+        "TimeLimit.truncated": ended.cut_off,
+    }
+    return {**info, "episode": ended.episode} if ended.episode else info
