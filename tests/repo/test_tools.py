@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import library_env
 
 
 def test_sizes_lists_files_and_functions(root):
@@ -32,3 +40,42 @@ def test_old_python_is_refused_with_a_way_on(root, tmp_path):
     assert "needs Python 3.10 or newer" in done.stdout
     assert "make PYTHON=" in done.stdout
     assert not (tmp_path / "venv").exists()
+
+
+def test_each_library_that_make_tests_has_an_extra_and_tests(root):
+    listed = re.search(r"^LIBS \?= (.+)$", (root / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert listed is not None
+    for name in listed.group(1).split():
+        stem = name.replace("-", "_")
+        assert library_env.requirements(name), name
+        assert [*root.glob(f"tests/adapters/test_{stem}*.py"), *root.glob(f"tests/training/test_{stem}*.py")], name
+
+
+def test_requirements_of_an_extra_leave_out_what_all_need():
+    assert all(text.startswith("ray[") for text in library_env.requirements("rllib"))
+
+
+def test_a_library_without_an_extra_is_refused(root):
+    command = [sys.executable, str(root / "tools" / "library_env.py"), "no-such-library"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "pyproject.toml has no extra called no-such-library" in done.stderr
+    assert not (root / ".venv-libs" / "no-such-library").exists()
+
+
+@pytest.mark.slow
+def test_an_environment_lies_over_the_one_that_made_it(root, tmp_path, monkeypatch):
+    """Its own packages come first, torch is the one beneath, and it is made once."""
+    monkeypatch.setattr(library_env, "PLACE", tmp_path)
+    monkeypatch.setattr(library_env, "ROOT", tmp_path)
+    monkeypatch.setattr(library_env, "requirements", lambda name: ["six==1.16.0"])
+    python = library_env.make("small")
+    ask = "import six, torch, simulacrum; print(six.__file__); print(torch.__file__)"
+    done = subprocess.run([python, "-c", ask], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    own, beneath = done.stdout.splitlines()
+    assert own.startswith(str(tmp_path / "small"))
+    assert beneath == torch.__file__
+    stamp = (tmp_path / "small" / "ready").stat().st_mtime_ns
+    assert library_env.make("small") == python
+    assert (tmp_path / "small" / "ready").stat().st_mtime_ns == stamp
