@@ -11,6 +11,7 @@ from simulacrum.contract.fields import Field, Group
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.schema import Schema
 from simulacrum.harness.explain.watched import watch_reference
+from simulacrum.harness.page.afterwards import afterwards
 from simulacrum.harness.page.cells import Cell, Row, compared
 from simulacrum.harness.page.drawing import Artist, Drawing
 from simulacrum.harness.page.story import Moment, Pair, Story, story_of
@@ -18,7 +19,8 @@ from simulacrum.trace.divergence import Divergence, DrawPair, pair_draws
 from simulacrum.trace.trajectory import Step
 
 BEFORE = 8  # moments before the divergence
-AFTER = 8  # and after it, where the trajectories go on
+AFTER = 4  # and after it
+GOING_ON = "After the difference each side goes on by itself from its own state, with the same action again."
 
 
 @dataclass(frozen=True)
@@ -64,11 +66,14 @@ def timeline(record: Divergence, package: EnvPackage, path: Path | None) -> Time
         return Timeline(note="There are no trajectories of this failure, and its step could not be played again.")
     pairs = story.pairs()
     place = next((number for number, pair in enumerate(pairs) if pair.here), len(pairs) - 1)
-    pairs = pairs[max(place - BEFORE, 0) : place + AFTER + 1]
+    known = pairs[max(place - BEFORE, 0) : place + AFTER + 1]
+    more = afterwards(story, package, known[-1], max(place + AFTER + 1 - len(pairs), 0))
+    pairs = [*known, *more]
     artist = Artist(package)
     columns = tuple(_column(pair, record, story, artist, package) for pair in pairs)
     slots = dict.fromkeys(draw.slot for column in columns for draw in column.draws)
-    return Timeline(columns, tuple(_rows(pairs, package.schema)), story.note, tuple(slots), story.sides)
+    note = " ".join(filter(None, (story.note, GOING_ON if more else "")))
+    return Timeline(columns, tuple(_rows(pairs, package.schema)), note, tuple(slots), story.sides)
 
 
 def _column(pair: Pair, record: Divergence, story: Story, artist: Artist, package: EnvPackage) -> Column:

@@ -16,10 +16,12 @@ from simulacrum.harness.bench import Bench, seeds_for
 from simulacrum.harness.explain import explain
 from simulacrum.harness.lockstep import Lockstep
 from simulacrum.harness.page import page_html, write_page
+from simulacrum.harness.page.afterwards import afterwards
 from simulacrum.harness.page.story import story_of
-from simulacrum.harness.page.timeline import BEFORE, timeline
+from simulacrum.harness.page.timeline import AFTER, BEFORE, GOING_ON, timeline
 from simulacrum.trace.case import Case, Line, Shrunk
 from simulacrum.trace.divergence import Divergence, Likely
+from simulacrum.trace.trajectory import Step
 
 LATE_WALL = ("(state.position + move).clamp(LEFT_END, GOAL)", "(state.position + move).clamp(LEFT_END + 1, GOAL)")
 VOID = {"meta", "img", "input", "br"}
@@ -101,16 +103,46 @@ def test_the_page_needs_no_network_and_its_links_lead_somewhere(failure: tuple[E
 def test_moments_before_the_divergence_agree(failure: tuple[EnvPackage, Divergence]) -> None:
     package, record = failure
     made = timeline(record, package, Path(record.files["record"]))
-    assert len(made.columns) <= BEFORE + 1
-    assert made.here == len(made.columns) - 1
+    here = made.here
+    assert here <= BEFORE
     for row in made.rows:
-        assert not any(cell.differs for cell in row.cells[:-1] if cell is not None)
-    assert {f"{row.group}.{row.name}" for row in made.rows if row.differs} == {
-        "state.position", ".observation", "info.distance"
-    }  # fmt: skip
-    assert not made.columns[-1].drawn_alike
-    assert "R5" in made.columns[-1].rules
-    assert [pair.slot for pair in made.columns[-1].draws] == ["slip"]
+        assert not any(cell.differs for cell in row.cells[:here] if cell is not None)
+    differing = {f"{row.group}.{row.name}" for row in made.rows if row.cells[here] and row.cells[here].differs}
+    assert differing == {"state.position", ".observation", "info.distance"}
+    assert not made.columns[here].drawn_alike
+    assert "R5" in made.columns[here].rules
+    assert [pair.slot for pair in made.columns[here].draws] == ["slip"]
+
+
+def test_moments_after_the_divergence_are_those_of_each_side_alone(failure: tuple[EnvPackage, Divergence]) -> None:
+    """toywalk with a wall one cell too far: pushed on against it, both stand still, one at -5 and one at -4."""
+    package, record = failure
+    made = timeline(record, package, Path(record.files["record"]))
+    after = made.columns[made.here + 1 :]
+    assert len(after) == AFTER
+    assert GOING_ON in made.note
+    t = int(made.columns[made.here].title.rpartition("=")[2])
+    assert [column.title for column in after] == [f"episode {record.episode}, step t={t + k}" for k in range(1, 5)]
+    assert not any(column.here for column in after)
+    assert all("R5" in column.rules for column in after)
+    position = next(row for row in made.rows if row.name == "position")
+    action = next(row for row in made.rows if row.group == "action" or row.name == "action")
+    assert len({cell.items for cell in action.cells[made.here :] if cell is not None}) == 1
+    assert any(cell.differs for cell in position.cells[made.here + 1 :] if cell is not None)
+
+
+def test_nothing_follows_the_end_of_an_episode(failure: tuple[EnvPackage, Divergence]) -> None:
+    package, record = failure
+    story = story_of(record, package, Path(record.files["record"]))
+    assert story is not None
+    last = story.pairs()[-1]
+    assert isinstance(last.reference, Step)
+    assert len(afterwards(story, package, last, 3)) == 3
+    ended = replace(last, reference=replace(last.reference, truncated=True))
+    assert [pair.reference for pair in afterwards(story, package, ended, 3)] == [None] * 3
+    both = replace(ended, batched=replace(last.batched, truncated=True))
+    assert afterwards(story, package, both, 3) == []
+    assert afterwards(story, package, story.pairs()[0], 3) == []  # a start: no action was given there
 
 
 def test_without_trajectories_the_smallest_case_is_played_again(failure: tuple[EnvPackage, Divergence]) -> None:
@@ -124,7 +156,7 @@ def test_without_trajectories_the_smallest_case_is_played_again(failure: tuple[E
     small = replace(alone, shrunk=Shrunk(case, record.difference, 0, True, 3))
     made = timeline(small, package, None)
     assert [column.title for column in made.columns] == [
-        "episode 0, state put in", "episode 0, step t=0", "episode 0, step t=1"
+        "episode 0, state put in", *(f"episode 0, step t={t}" for t in range(5))
     ]  # fmt: skip
     assert made.here == 1
     said = words(read(page_html(explain(small, package), package)))
