@@ -1,4 +1,4 @@
-"""What every adapter asks of an environment before it goes around it, and how it has one made."""
+"""What adapters ask of an environment: how they have one made, what they accept, how they look at its rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import gymnasium as gym
+import torch
 from gymnasium.vector import AutoresetMode
 
 from simulacrum.engine.vector import SimulacrumVectorEnv
@@ -81,3 +82,17 @@ def checked(
             next_step=f"make the environment with {maker}(env_id, num_envs=...), which chooses the output",
         )
     return env
+
+
+def shown_by(env: SimulacrumVectorEnv) -> tuple[Any, dict[str, Any]]:
+    """(observations, infos) of all rows as they stand, in memory of their own, without a step."""
+    with torch.inference_mode(False), torch.no_grad():
+        observation, metrics, action_mask = env.core.observe(env.state, env.params)
+        info = metrics if action_mask is None else {**metrics, "action_mask": action_mask}
+        return _copied(observation), _copied(info)
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _copied(one) for name, one in cast("Mapping[str, Any]", value).items()}
+    return value.clone(memory_format=torch.contiguous_format)
