@@ -132,6 +132,29 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             info = masked(info, mask.to(self.device))
         return self._give(observation), self._give(info)
 
+    def restart(self, rows: torch.Tensor) -> tuple[Any, dict[str, Any]]:
+        """Begin the present episode of some rows anew: its own draws, `t` at 0, the parameters as they are now.
+
+        In SAME_STEP an episode has begun by the time that its predecessor's end is seen; this lets new parameters hold
+        from its very start on.
+
+        Args:
+            rows: bool `[N]`, the rows that begin anew; the others stay as they are.
+
+        Returns:
+            (observations of all N rows, infos of all N rows).
+
+        Raises:
+            UsageError: `rows` is no bool tensor `[N]`, or is all False.
+        """
+        self._check_open()
+        self.check_actions()
+        mask, before = modes.check_options({"reset_mask": rows}, self.num_envs), self.state
+        assert mask is not None
+        with torch.inference_mode(False), torch.no_grad():
+            observation, info = self._rows.reset(mask.to(self.device), before.seed, before.episode)
+        return self._give(observation), self._give(info)
+
     def _make_rows(self) -> PureRows | NativeRows:
         if self.form != "native":
             return PureRows(

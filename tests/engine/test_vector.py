@@ -319,6 +319,38 @@ def test_parameters_change_from_the_next_step_on() -> None:
     assert (moved[32:] == 1).all()
 
 
+@pytest.mark.parametrize("form", [False, "native"])
+def test_a_restart_plays_the_same_episode_again_with_the_parameters_of_now(form: bool | str) -> None:
+    env = vector("toywalk", 3, compile=form, params={"slip": 0.0})
+    first, _ = env.reset(seed=5)
+    for _ in range(3):
+        env.step([0, 0, 0])
+    before = env.state
+    env.set_attr("slip", [1.0, 1.0, 0.0])
+    seen, info = env.restart(torch.tensor([True, False, True]))
+    after = env.state
+    assert after.t.tolist() == [0, 3, 0]
+    assert_same(seen[[0, 2]], first[[0, 2]])
+    assert_same((after.seed, after.episode), (before.seed, before.episode))
+    assert after.returns.tolist() == [0.0, -3.0, 0.0]
+    assert after.env.position[1] == before.env.position[1]
+    assert "_distance" not in info
+    other = vector("toywalk", 3, compile=form, params={"slip": [1.0, 1.0, 0.0]})
+    other.reset(seed=5)
+    for _ in range(8):
+        assert_same(rows(advance(env, [0, 0, 0])[:4], [0, 2]), rows(advance(other, [0, 0, 0])[:4], [0, 2]))
+
+
+def test_what_cannot_be_restarted() -> None:
+    env = vector("toywalk", 3)
+    with pytest.raises(gym.error.ResetNeeded):
+        env.restart(torch.tensor([True, True, True]))
+    env.reset(seed=1)
+    for rows_of_it in (torch.zeros(3, dtype=torch.bool), torch.ones(2, dtype=torch.bool), torch.tensor([1, 0, 1])):
+        with pytest.raises(UsageError, match="reset_mask"):
+            env.restart(rows_of_it)
+
+
 @pytest.mark.parametrize(
     ("name", "values", "kind", "words"),
     [

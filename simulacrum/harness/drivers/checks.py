@@ -74,6 +74,7 @@ def mutated_replays(bench: Bench, campaign: Campaign) -> Outcome:
         (AutoresetMode.SAME_STEP, FROM_SCHEMA, _some(recorded, REPLAYED_ROWS), False),
         (AutoresetMode.DISABLED, FROM_SCHEMA, _some(recorded[::-1], REPLAYED_ROWS), False),
         (AutoresetMode.SAME_STEP, 1, _some(recorded, 3), True),
+        (AutoresetMode.DISABLED, 2, _some(recorded, 3), True),  # the declared limit may be beyond `MOST_REPLAYED`
     ]
     if shortest is not None:
         plans.append((AutoresetMode.NEXT_STEP, shortest.length, [shortest, *_some(ended, 3)], True))

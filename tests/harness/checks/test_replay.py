@@ -120,3 +120,16 @@ def test_too_few_episodes_are_no_pass(check: Check, changed: Changed) -> None:
     outcome = check("replay", changed("toywalk", *edits))
     assert outcome.status == "inconclusive", outcome.message
     assert "fewer than two ended episodes" in outcome.message
+
+
+def test_two_episodes_of_two_hundred_steps_are_recorded_by_a_full_run(check: Check, changed: Changed) -> None:
+    edits = [
+        ("schema.json", '"x-max-episode-steps": 60', '"x-max-episode-steps": 200'),
+        ("reference.py", "terminated = position == GOAL  # R7", "terminated = False  # R7"),
+        ("fast.py", "reward, at_goal)  # R7", "reward, at_goal & False)  # R7"),
+    ]
+    endless = changed("toywalk", *edits)
+    assert replay._steps(Bench(endless)) == 402
+    outcome = check("replay", endless)  # a quick run, which has no time for the second one
+    assert outcome.status == "passed", outcome.message
+    assert max(outcome.evidence["ended_episodes"]) == 1

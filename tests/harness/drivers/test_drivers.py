@@ -135,6 +135,19 @@ def test_ends_by_rules_and_clock_at_once_are_brought_about(judged: Judged) -> No
     assert {"both", "an episode of one step", "mode SAME_STEP", "mode DISABLED"} <= campaign.reached.met
 
 
+ENDLESS = [
+    ("schema.json", '"x-max-episode-steps": 60', '"x-max-episode-steps": 200'),
+    ("reference.py", "terminated = position == GOAL  # R7", "terminated = False  # R7"),
+    ("fast.py", "reward, at_goal)  # R7", "reward, at_goal & False)  # R7"),
+]
+
+
+def test_each_mode_meets_an_end_where_only_a_late_clock_ends_episodes(judged: Judged, tmp_path: Path) -> None:
+    outcome, campaign = judged("mutated_replays", changed(tmp_path, *ENDLESS))
+    assert outcome.status == "passed", outcome.message
+    assert {"mode SAME_STEP", "mode DISABLED"} <= campaign.reached.met
+
+
 def test_a_fault_is_found_by_a_changed_replay(judged: Judged, tmp_path: Path) -> None:
     late = ("fast.py", "reward = self._reward(at_goal)", "reward = self._reward(at_goal) + (ctx.t == 5)")
     outcome, _ = judged("mutated_replays", changed(tmp_path, late))
