@@ -11,10 +11,11 @@ import torch
 
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.contract.schema import Schema
+from simulacrum.portable import Float32
 from simulacrum.rng import batched
 from simulacrum.rng.layout import Layout, Slot
 from simulacrum.rng.scalar import ScalarDraw, episode_key
-from simulacrum.twin.batched import check_field, check_group, check_state, load_states
+from simulacrum.twin.batched import check_field, check_group, check_state, load_states, torch_dtype
 from simulacrum.twin.batched import dump_state as dump_row
 from simulacrum.twin.invariant import invariants_of
 from simulacrum.twin.probe import Probe
@@ -65,19 +66,22 @@ class Table:
     def step(
         self,
         state: Mapping[str, Any],
-        action: int,
+        action: int | float,
         *,
         t: int = 0,
         seed: int = 0,
         params: Mapping[str, Any] | None = None,
         **override: Any,
     ) -> Seen:
-        """One action on a state after `t` steps; `override` sets draws by slot."""
+        """One action on a state after `t` steps, an int, or the one number of a Box; `override` sets draws by slot."""
         scalar, rows = self._contexts("step", t, seed, 0, params or {}, override)
-        one = self.reference.step(load_state(self.schema, state), action, scalar)
+        boxed = isinstance(action, float)
+        given = (Float32(action),) if boxed else action
+        one = self.reference.step(load_state(self.schema, state), given, scalar)
         neighbour = dump_row(self.schema, self.fast.reset(self._contexts("reset", 0, 7, 0, {}, {})[1]), 0)
         states = load_states(self.schema, [neighbour, state, neighbour])
-        many = self.fast.step(states, torch.tensor([0, action, 1]), rows)
+        actions = torch.tensor([0, action, 1])
+        many = self.fast.step(states, actions[:, None] if boxed else actions, rows)
         assert many.truncated is False
         assert one.truncated is False
         after = scalar._replace(t=t + 1), rows._replace(t=rows.t + 1)
@@ -105,7 +109,8 @@ class Table:
         scalar = ScalarDraw(self.layout, phase, episode_key(seed, episode), t, override=override)
         wide = {slot: [value] * 3 for slot, value in override.items()}  # [3] or [3, K]
         rows = batched.BatchedDraw(self.layout, phase, keys, times, override=wide)
-        columns = kind(**{name: torch.full((3,), float(value)) for name, value in values.items()})
+        dtypes = {name: torch_dtype(param.field.dtype) for name, param in self.schema.params.items()}
+        columns = kind(**{name: torch.full((3,), value, dtype=dtypes[name]) for name, value in values.items()})
         return Context(scalar, t, kind(**values)), Context(rows, times, columns)
 
     def _compare(
@@ -169,6 +174,11 @@ def forager() -> Table:
 @pytest.fixture(scope="session")
 def cartpole() -> Table:
     return Table(load_package("cartpole"))
+
+
+@pytest.fixture(scope="session")
+def pendulum() -> Table:
+    return Table(load_package("pendulum"))
 
 
 def play_probe(name: str, probe: Probe) -> list[float]:

@@ -124,9 +124,37 @@ def test_cartpole_images() -> None:
     assert np.abs(left - right).max() <= 1
 
 
-@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole"])
+def rod(theta: float = 0.0, theta_dot: float = 0.0) -> Any:
+    return load_state(load_package("pendulum").schema, {"theta": theta, "theta_dot": theta_dot})
+
+
+def test_pendulum_text() -> None:
+    text = drawing("pendulum").text
+    column = " " * 9
+    up = [column + "o", *[column + "."] * 3, column + "+", "", "", "", "", "angle +0.0 degrees; +0 degrees/s"]
+    assert text(rod()).split("\n") == up
+    left = text(rod(theta=np.pi / 2, theta_dot=-1.0)).split("\n")  # a positive angle leans to the left
+    assert left[4] == " o . . . +"
+    assert left[-1] == "angle +90.0 degrees; -57 degrees/s"
+    assert text(rod(theta=-np.pi / 2)).split("\n")[4] == column + "+ . . . o"
+    assert text(rod(theta=2 * np.pi + 0.1)).split("\n")[-1] == "angle +5.7 degrees; +0 degrees/s"
+
+
+def test_pendulum_images() -> None:
+    rgb = drawing("pendulum").rgb
+    images = [rgb(rod(theta=theta)) for theta in (0.0, 1.0, -1.0, 3.0)]
+    for image in images:
+        assert (image.shape, image.dtype) == ((260, 260, 3), np.uint8)
+    assert len({image.tobytes() for image in images}) == 4
+    left, right = images[1].astype(int), images[2][:, ::-1].astype(int)
+    assert np.abs(left - right).max() <= 1
+    assert (images[3][:110] == images[0][:110]).all(axis=2).mean() < 1.0, "the upright rod is drawn above its pivot"
+
+
+@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole", "pendulum"])
 def test_drawings_do_not_touch_the_state(name: str) -> None:
-    state = {"toywalk": lambda: walk(1), "forager": forage, "cartpole": cart}[name]()
+    states = {"toywalk": lambda: walk(1), "forager": forage, "cartpole": cart, "pendulum": rod}
+    state = states[name]()
     before = repr(state)
     drawing(name).text(state)
     drawing(name).rgb(state)
