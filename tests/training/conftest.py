@@ -106,6 +106,11 @@ def aim(validated: Callable[..., EnvPackage]) -> EnvPackage:
 
 
 @pytest.fixture
+def recall(validated: Callable[..., EnvPackage]) -> EnvPackage:
+    return validated(DATA / "recall")
+
+
+@pytest.fixture
 def cut_off(validated: Callable[..., EnvPackage]) -> EnvPackage:
     """counter, every episode of which is cut off after 7 steps."""
     return validated(COUNTER)

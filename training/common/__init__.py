@@ -7,17 +7,23 @@ third script is one function here.
 from common.arguments import EnvArgs, EvalArgs, RunArgs, plain
 from common.curve import draw_curve
 from common.measure import measure, scripted_policies, summary, table
+from common.replay import Replay
 from common.run import Run, gate, new_folder, write_results
+from common.spaces import action_bounds, action_count, observation_size
 
 __all__ = [
     "EnvArgs",
     "EvalArgs",
+    "Replay",
     "Run",
     "RunArgs",
+    "action_bounds",
+    "action_count",
     "draw_curve",
     "gate",
     "measure",
     "new_folder",
+    "observation_size",
     "plain",
     "scripted_policies",
     "summary",
