@@ -24,8 +24,8 @@ def f32(value: float) -> float:
 def test_constants_are_those_of_gymnasium() -> None:
     package, theirs = load_package("pendulum"), PendulumEnv()
     ours: Any = package.module("__init__")
-    assert (ours.DT, ours.MAX_SPEED) == (theirs.dt, theirs.max_speed)
-    assert (ours.PI, ours.TURN) == (math.pi, 2 * math.pi)
+    assert (theirs.dt, theirs.max_speed) == (ours.DT, ours.MAX_SPEED)
+    assert (math.pi, 2 * math.pi) == (ours.PI, ours.TURN)
     defaults = {name: param.default for name, param in package.schema.params.items()}
     assert defaults == {"gravity": theirs.g, "mass": theirs.m, "length": theirs.l}
 

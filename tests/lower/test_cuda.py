@@ -36,7 +36,7 @@ pytestmark = pytest.mark.long
 
 ENVS = 257
 STEPS = 200
-NAMES = ("toywalk", "forager", "cartpole", "canvas")
+NAMES = ("toywalk", "forager", "cartpole", "pendulum", "canvas")
 
 ON_CPU = """\
 #include <math.h>

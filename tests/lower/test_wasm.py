@@ -32,7 +32,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "toywalk": {"params": {"slip": np.linspace(0, 1, ROWS).astype(np.float32).tolist()}, "maxEpisodeSteps": 23},
     "counter": {"params": {"goal": 9, "spread": 1}, "maxEpisodeSteps": 40},
 }
-BUILT_IN = ("toywalk", "forager", "cartpole")
+BUILT_IN = ("toywalk", "forager", "cartpole", "pendulum")
 CASES = [(name, mode) for name in BUILT_IN for mode in ("next_step", "same_step", "disabled")]
 CASES += [(name, "same_step") for name in NAMES if name != "rivals"]
 

@@ -61,7 +61,7 @@ def test_every_operator_is_in_the_docs() -> None:
     assert [each.name for each in (*OPERATORS, *REWRITES) if each.name not in text] == []
 
 
-@pytest.mark.parametrize(("name", "least"), [("toywalk", 60), ("forager", 120), ("cartpole", 60)])
+@pytest.mark.parametrize(("name", "least"), [("toywalk", 60), ("forager", 120), ("cartpole", 60), ("pendulum", 60)])
 def test_a_package_gives_enough(name: str, least: int) -> None:
     assert len([each for each in made(f"{name}/fast") if each.kind != "same"]) >= least
 

@@ -14,7 +14,7 @@ from simulacrum.mutate.operators import REWRITES
 from simulacrum.portable.lint import lint_fast
 
 
-@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole"])
+@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole", "pendulum"])
 def test_equal_bits(name: str) -> None:
     found = rewrites(package(name))
     assert len(found) >= 30
@@ -24,7 +24,7 @@ def test_equal_bits(name: str) -> None:
         assert rolled(package(name), rewrite.source, 7, 12) == plain, rewrite.diff
 
 
-@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole"])
+@pytest.mark.parametrize("name", ["toywalk", "forager", "cartpole", "pendulum"])
 def test_the_lint_and_the_tags_stand(name: str, tmp_path: Path) -> None:
     file = tmp_path / "fast.py"
     tags = set(read_source(package(name).folder / "fast.py").tags())

@@ -9,7 +9,7 @@ from simulacrum.harness.drivers.cells import NAN, _bins, _powers, cells, distinc
 from simulacrum.harness.frames import BatchSide
 
 
-@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager", "cartpole"])
+@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager", "cartpole", "pendulum"])
 def test_every_schema_has_cells(name: str) -> None:
     bench = Bench(package(name))
     frame = BatchSide(bench.env(40)).reset(seed=seeds_for(40, 1))

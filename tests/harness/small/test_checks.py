@@ -22,7 +22,7 @@ REWARD = "reward = self._reward(at_goal)  # R6: float32 [N]"
 RIVALS = "reward = first.to(torch.float32) - second.to(torch.float32)  # R7"
 
 
-@pytest.mark.parametrize("name", [*NAMES, "toywalk", "cartpole"])
+@pytest.mark.parametrize("name", [*NAMES, "toywalk", "cartpole", "pendulum"])
 @pytest.mark.parametrize("sub_check", ["small_model", "boundary_states", "boundary_pairs"])
 def test_sound_twins_agree(steps: Steps, name: str, sub_check: str) -> None:
     outcome = steps(sub_check, name)
