@@ -88,3 +88,8 @@ def test_constants_of_both_twins() -> None:
     found = mutants(package("toywalk"), file="__init__.py")
     lines = {line for each in found for line in each.source.splitlines()}
     assert {"GOAL = 5 + 1", "GOAL = 5 - 1", "GOAL_REWARD = 10.0 * 1.5", "LEFT_END = -5 + 1"} <= lines
+
+
+def test_one_operation_on_tensors_is_not_made_wider() -> None:
+    wide = {each.before for each in made("forager/fast") if each.operator == "another width of floats"}
+    assert wide == {"state.energy - STEP_ENERGY + gain", "gain * GAIN_REWARD - STEP_COST"}

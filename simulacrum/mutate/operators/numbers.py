@@ -104,14 +104,18 @@ def reassociated(twin: Twin) -> Iterator[Edit]:
 
 @operator("K13", "another width of floats")
 def width(twin: Twin) -> Iterator[Edit]:
-    """A float32 expression in float64 and rounded, a float64 one in float32: all tensors in it are cast."""
+    """A float32 expression in float64 and rounded, a float64 one in float32: all tensors in it are cast.
+
+    A single float32 sum, product or quotient is left alone: float64 has more than twice its digits, so that rounding
+    twice comes to the same bits.
+    """
     for node in _floats(twin):
         fact = twin.fact(node)
         if fact.kind != "tensor" or not fact.rows:
             continue
         other = "float64" if fact.dtype == "float32" else "float32"
         leaves = _leaves(twin, node)
-        if not leaves or (other == "float64" and len(leaves) < 2 and not isinstance(node.left, ast.BinOp)):
+        if not leaves or (other == "float64" and not _several(twin, node)):
             continue
         start, end = twin.span(node)
         text, at = "", start
@@ -121,6 +125,12 @@ def width(twin: Twin) -> Iterator[Edit]:
             at = stop
         text += twin.data[at:end].decode()
         yield twin.replaced(node, f"({text}).to(torch.{fact.dtype})")
+
+
+def _several(twin: Twin, node: ast.BinOp) -> bool:
+    """Whether an arithmetic expression is more than one operation on tensors."""
+    sides = [each.operand if isinstance(each, ast.UnaryOp) else each for each in (node.left, node.right)]
+    return any(isinstance(each, ast.BinOp) and twin.fact(each).kind == "tensor" for each in sides)
 
 
 def _leaves(twin: Twin, node: ast.expr) -> list[ast.expr]:
