@@ -28,6 +28,7 @@ from simulacrum.cli.packing import export_pack
 from simulacrum.cli.recording import record
 from simulacrum.cli.rendering import render
 from simulacrum.cli.replaying import replay
+from simulacrum.cli.transferring import transfer
 from simulacrum.cli.validation import validate
 from simulacrum.cli.watching import watch
 from simulacrum.errors import GateError, PackageError, SimulacrumError
@@ -74,6 +75,7 @@ app.command()(new)
 app.command("list")(list_)
 app.command()(validate)
 app.command()(mutate)
+app.command()(transfer)
 app.command()(watch)
 app.command()(doctor)
 app.command()(record)

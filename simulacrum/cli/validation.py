@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from simulacrum.contract.package import EnvPackage
     from simulacrum.harness.battery import BatteryResult
 
+TRANSFER = 4  # the level that is about policies
+
 
 def validate(
     name: Env,
     check: Checks = None,
     level: Annotated[
         int | None,
-        typer.Option("--level", min=1, max=3, help="1 rules; 2 their interactions, too; 3 rollouts, too. No report."),
+        typer.Option("--level", min=1, max=4, help="1 rules; 2 their interactions, too; 3 rollouts, too. No report. "
+                     "4: policies, as `simulacrum transfer` (needs a report)."),
     ] = None,
     compile: FormsToValidate = None,
     device: Device = "cpu",
@@ -63,15 +66,35 @@ def validate(
     terminal.use_json(json)
     package = load_package(name)
     terminal.one_thread()
+    if level == TRANSFER:
+        _policies(name, check, quick, compile, policy, failures, json=json)
     plan = _plan(package, check, compile, device, quick, level)
     act = load_policy(policy, package) if policy is not None else None
     view = progress.view_for(plan, json=json, verbose=verbose)
     began = time.perf_counter()
     result = _run(
-        plan, view, check or None, device, failures or _failures_folder(), policy=act, keep_going=not fail_fast
+        plan, view, check or None, device, failures or failures_folder(), policy=act, keep_going=not fail_fast
     )
     outcome.show(plan, result, time.perf_counter() - began, json=json, verbose=verbose)
     raise typer.Exit(terminal.PASSED if result.passed else terminal.FAILED)
+
+
+def _policies(
+    name: str, check: list[str] | None, quick: bool, compile: list[str] | None, policy: str | None,
+    failures: Path | None, *, json: bool,
+) -> NoReturn:  # fmt: skip
+    """Level 4: the levels below it are what the report speaks of, so `transfer` alone is left to run."""
+    from simulacrum.cli.transferring import transfer
+    from simulacrum.errors import UsageError
+
+    if check or quick or len(compile or ()) > 1:
+        raise UsageError(
+            "level 4 is one check, and takes neither -k nor --quick nor several forms",
+            next_step=f"simulacrum transfer {name} --help",
+        )
+    form = compile[0] if compile else None
+    transfer(name, policy=[policy] if policy else None, compile=form, failures=failures, json=json)
+    raise AssertionError("transfer ends by an exit")
 
 
 def _run(
@@ -126,7 +149,7 @@ def _plan(
     )
 
 
-def _failures_folder() -> Path:
+def failures_folder() -> Path:
     """`failures` in the working directory or, where that cannot be written, in the user's state directory."""
     from simulacrum.attest.report import state_folder
 
