@@ -21,6 +21,7 @@ import sysconfig
 import venv
 from importlib.metadata import requires
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.requirements import Requirement
 
@@ -28,6 +29,25 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / ".venv-libs"
 # What must not be replaced: one torch for all, since the reports speak of it.
 KEPT = ("torch",)
+
+
+class Build(NamedTuple):
+    """How a package is installed that plain pip cannot install beside what is here."""
+
+    options: tuple[str, ...]  # of pip
+    environment: dict[str, str]
+    first: tuple[str, ...]  # what has to be there before
+
+
+# PufferLib's source package imports torch and numpy to build, hence no isolation. It pins numpy<2, gymnasium<=0.29.1
+# and this torch away, but runs with the newer ones, hence no dependencies: the extra names what it imports.
+BUILDS = {
+    "pufferlib": Build(
+        options=("--no-deps", "--no-build-isolation"),
+        environment={"NO_OCEAN": "1", "PYTHONPATH": str(ROOT / "tools" / "pufferlib_build")},
+        first=("setuptools", "wheel"),
+    )
+}
 
 
 def requirements(name: str) -> list[str]:
@@ -59,8 +79,15 @@ def make(name: str) -> Path:
     kept = folder / "kept.txt"
     kept.write_text("".join(f"{one}=={_version(one)}\n" for one in KEPT))
     pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-c", kept]
+    pip += shlex.split(os.environ.get("PIP_ARGS", ""))
     print(f"installing {', '.join(wanted)} into {folder.relative_to(ROOT)}", flush=True)
-    subprocess.run([*pip, *shlex.split(os.environ.get("PIP_ARGS", "")), *wanted], check=True)
+    built = {text: BUILDS[Requirement(text).name] for text in wanted if Requirement(text).name in BUILDS}
+    ordinary = [text for text in wanted if text not in built]
+    for text, build in built.items():
+        subprocess.run([*pip, *build.first], check=True)
+        subprocess.run([*pip, *build.options, text], check=True, env={**os.environ, **build.environment})
+    if ordinary:
+        subprocess.run([*pip, *ordinary], check=True)
     stamp.write_text(state)
     return python
 
