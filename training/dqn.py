@@ -25,7 +25,7 @@ from common import Replay, Run, RunArgs, action_count, observation_size
 class Args(RunArgs):
     exp: str = "dqn"  # name of the experiment, a part of the run's folder name
 
-    total_steps: int = 100_000  # environment steps, all rows together
+    total_steps: int = 60_000  # environment steps, all rows together
     num_envs: int = 16  # rows of the batch
     num_steps: int = 16  # steps of every row between updates
     update_to_data: float = 0.25  # updates for each environment step

@@ -24,7 +24,7 @@ from common import Run, RunArgs, action_count, observation_size
 class Args(RunArgs):
     exp: str = "pqn"  # name of the experiment, a part of the run's folder name
 
-    total_steps: int = 500_000  # environment steps, all rows together
+    total_steps: int = 300_000  # environment steps, all rows together
     num_envs: int = 64  # rows of the batch
     num_steps: int = 32  # steps of every row between updates
     epochs: int = 4  # passes over each batch of experience
