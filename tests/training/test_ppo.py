@@ -25,6 +25,7 @@ SMALL = {
     "minibatch": 80,
     "epochs": 2,
     "width": 16,
+    "compile_policy": False,  # compiling takes longer than what most tests do; some do it all the same
     "eval_episodes": 3,
     "eval_seeds": 2,
 }
@@ -131,7 +132,7 @@ def test_acts_in_true_transitions_only(
         junk += int((~(goes_on | starts)).sum())
     assert junk == 0
     assert torch.equal(torch.cat(learned)[:, 0].sort()[0], torch.cat(acted[:-1])[:, 0].sort()[0])
-    assert [len(last) for last in bootstrapped] == [16, 16]
+    assert [len(last) for last in bootstrapped] == [32]  # of two steps, and of all 16 rows
     assert all(bool((last[:, 0] == 7).all()) for last in bootstrapped)
 
 
@@ -146,7 +147,7 @@ def test_a_cut_off_episode_is_worth_what_would_have_come_and_a_terminated_one_is
         ppo.Args(env_id="simulacrum/counter-v0", runs=tmp_path, total_steps=9_600, stop_after=29, **size)
     )
     saved = torch.load(Path(results["folder"]) / "checkpoint.pt", weights_only=True)
-    agent = ppo.Agent(gym.spaces.Box(0, 1000, (2,)), gym.spaces.Discrete(2), (0, 0), 16)
+    agent = ppo.Agent(gym.spaces.Box(0, 1000, (2,)), gym.spaces.Discrete(2), (0, 0), ppo.Args(width=16))
     agent.load_state_dict(saved["agent"])
     _, value = agent(torch.tensor([[6.0, 0.2], [6.0, 0.5], [6.0, 0.8]]))
     assert value.tolist() == pytest.approx([worth] * 3, abs=0.4)  # learned, not exact; the two are 1 apart
@@ -163,6 +164,7 @@ def test_learns_a_discrete_task(ppo: ModuleType, toywalk: EnvPackage, tmp_path: 
             num_steps=32,
             minibatch=512,
             width=32,
+            compile_policy=False,
             eval_episodes=50,
             eval_seeds=2,
         )
@@ -185,6 +187,7 @@ def test_learns_a_continuous_task(ppo: ModuleType, aim: EnvPackage, tmp_path: Pa
             learning_rate=3e-3,
             gamma=0.5,
             width=32,
+            compile_policy=False,
             entropy=0.0,
             eval_episodes=20,
             eval_seeds=2,
@@ -196,15 +199,15 @@ def test_learns_a_continuous_task(ppo: ModuleType, aim: EnvPackage, tmp_path: Pa
 def test_unusable_spaces_are_named(ppo: ModuleType) -> None:
     vector, number = gym.spaces.Box(-1, 1, (3,)), gym.spaces.Discrete(2)
     with pytest.raises(SystemExit, match="one vector"):
-        ppo.Agent(gym.spaces.Box(0, 1, (4, 4)), number, (0, 0), 8)
+        ppo.Agent(gym.spaces.Box(0, 1, (4, 4)), number, (0, 0), ppo.Args(width=8))
     with pytest.raises(SystemExit, match="bounds"):
-        ppo.Agent(vector, gym.spaces.Box(-np.inf, np.inf, (1,)), (0, 0), 8)
+        ppo.Agent(vector, gym.spaces.Box(-np.inf, np.inf, (1,)), (0, 0), ppo.Args(width=8))
     with pytest.raises(SystemExit, match="MultiDiscrete"):
-        ppo.Agent(vector, gym.spaces.MultiDiscrete([2, 2]), (0, 0), 8)
+        ppo.Agent(vector, gym.spaces.MultiDiscrete([2, 2]), (0, 0), ppo.Args(width=8))
 
 
 def test_items_are_read_alike_in_any_order(ppo: ModuleType) -> None:
-    agent = ppo.Agent(gym.spaces.Box(-1, 1, (5 + 18,)), gym.spaces.Discrete(4), (6, 3), 16)
+    agent = ppo.Agent(gym.spaces.Box(-1, 1, (5 + 18,)), gym.spaces.Discrete(4), (6, 3), ppo.Args(width=16))
     seen = torch.randn(7, 23)
     turned = torch.cat([seen[:, :5], seen[:, 5:].unflatten(1, (3, 6)).flip(2).flatten(1)], dim=1)
     policy, value = agent(seen)
@@ -220,7 +223,7 @@ def test_an_item_of_foragers_observation_is_one_berry(ppo: ModuleType) -> None:
     env = gym.make("simulacrum/forager-v0")
     observation, _ = env.reset(seed=1)
     state = env.unwrapped.runner.state
-    agent = ppo.Agent(env.observation_space, env.action_space, ppo.ITEMS["simulacrum/forager-v0"], 16)
+    agent = ppo.Agent(env.observation_space, env.action_space, ppo.ITEMS["simulacrum/forager-v0"], ppo.Args(width=16))
     seen: list[torch.Tensor] = []
     agent.read.see_item.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     agent(torch.from_numpy(observation)[None])
