@@ -113,7 +113,8 @@ def main(args: Args) -> dict[str, Any]:
 
     batch = args.num_envs * args.num_steps
     iterations = max(1, args.total_steps // batch)
-    collector = Collector(env, policy, frames_per_batch=batch, total_frames=iterations * batch, device=args.device)
+    size = {"frames_per_batch": batch, "total_frames": iterations * batch}
+    collector = Collector(env, policy, **size, device=args.device, auto_register_policy_transforms=False)
     advantages = GAE(gamma=args.gamma, lmbda=args.gae_lambda, value_network=value, average_gae=True)
     loss_of = ClipPPOLoss(policy, value, clip_epsilon=args.clip, entropy_coeff=args.entropy, critic_coeff=0.5)
     optimizer = torch.optim.Adam(loss_of.parameters(), lr=args.learning_rate, eps=1e-5)
