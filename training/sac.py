@@ -78,9 +78,10 @@ class Critics(nn.Module):
 
     def forward(self, observation: Tensor, action: Tensor) -> Tensor:
         hidden = torch.cat([observation, action], dim=-1).expand(2, -1, -1)
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            hidden = torch.baddbmm(bias, hidden, weight).relu()
-        return torch.baddbmm(self.biases[-1], hidden, self.weights[-1]).squeeze(-1)
+        (first, second, last), (one, two, three) = self.weights, self.biases
+        hidden = torch.baddbmm(one, hidden, first).relu()
+        hidden = torch.baddbmm(two, hidden, second).relu()
+        return torch.baddbmm(three, hidden, last).squeeze(-1)
 
 
 def main(args: Args) -> dict[str, Any]:
