@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3 import A2C, DQN, PPO, SAC
 from stable_baselines3.common.callbacks import BaseCallback, CheckpointCallback, EvalCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import VecCheckNan, VecFrameStack, VecMonitor, VecNormalize
 
+import simulacrum
 from simulacrum.adapters.sb3 import SB3VecEnv
+from simulacrum.contract.package import load_package
 
 Vector = Callable[..., Any]
 LIMIT = 7
@@ -93,6 +95,58 @@ def test_dqn_stores_true_next_observations(vector: Vector) -> None:
     assert buffer.timeouts[:size, 0].sum() == buffer.dones[:size, 0].sum() == size // LIMIT
     assert buffer.timeouts[:size, 1].sum() == 0
     assert buffer.dones[:size, 1].sum() == size // 5
+
+
+def test_sac_stores_true_next_observations_and_learns_to_aim(vector: Vector) -> None:
+    """aim shows the same target through its five steps, so that a next observation that differs is a reset's."""
+    package = load_package(Path(__file__).parents[1] / "training" / "data" / "aim")
+    model = SAC(
+        "MlpPolicy",
+        SB3VecEnv(vector(8, package)),
+        learning_starts=160,
+        learning_rate=3e-3,
+        buffer_size=4000,
+        train_freq=1,
+        gradient_steps=1,
+        batch_size=64,
+        seed=1,
+        device="cpu",
+        policy_kwargs={"net_arch": [32]},
+    )
+    before, _ = evaluate_policy(model, VecMonitor(SB3VecEnv(vector(8, package))), n_eval_episodes=40)
+    model.learn(4000)
+    after, _ = evaluate_policy(model, VecMonitor(SB3VecEnv(vector(8, package))), n_eval_episodes=40)
+    buffer = model.replay_buffer
+    size = buffer.size()
+    np.testing.assert_array_equal(buffer.next_observations[:size], buffer.observations[:size])
+    assert buffer.timeouts[:size].sum() == buffer.dones[:size].sum() == 8 * (size // 5)
+    assert before < -0.5
+    assert after > -0.1
+
+
+def test_dqn_learns_toywalk(vector: Vector) -> None:
+    package = simulacrum.load_package("toywalk")
+    model = DQN(
+        "MlpPolicy",
+        SB3VecEnv(vector(8, package)),
+        learning_starts=200,
+        learning_rate=2e-3,
+        buffer_size=10_000,
+        train_freq=8,
+        gradient_steps=4,
+        target_update_interval=64,
+        exploration_fraction=0.5,
+        gamma=0.95,
+        batch_size=64,
+        seed=4,
+        device="cpu",
+        policy_kwargs={"net_arch": [32]},
+    )
+    before, _ = evaluate_policy(model, VecMonitor(SB3VecEnv(vector(20, package))), n_eval_episodes=40)
+    model.learn(6000)
+    after, _ = evaluate_policy(model, VecMonitor(SB3VecEnv(vector(20, package))), n_eval_episodes=40)
+    assert before < -20  # it walks left, and stays there
+    assert after > 0  # 5 is about what always walking right gives
 
 
 def test_vec_monitor_counts_as_the_env_does(vector: Vector, tmp_path: Path) -> None:
