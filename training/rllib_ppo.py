@@ -6,7 +6,7 @@ Ray cluster that is already up (`RAY_ADDRESS`). Measuring and the table are thos
 
 from __future__ import annotations
 
-import os
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -14,18 +14,15 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
-from rich.console import Console
-from torch.utils.tensorboard import SummaryWriter
-
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # before ray is imported: it would report its use to its makers
-
-import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from rich.console import Console
+from torch.utils.tensorboard import SummaryWriter
 
-from common import EnvArgs, EvalArgs, draw_curve, gate, measure, new_folder, scripted_policies, summary, table
-from common import write_results as write
+from common import EnvArgs, EvalArgs, draw_curve, gate, measure, new_folder, summary, table, write_results
+from common.cluster import started
+from common.measure import scripted_policies
 from simulacrum.adapters.rllib import configure_rllib
 
 
@@ -82,20 +79,12 @@ def main(args: Args) -> dict[str, Any]:
     config = configured(args)
     folder = new_folder(args, provenance)
     console = Console()
-    started = not ray.is_initialized()
-    if started:
-        start_ray(args.num_env_runners)
-    try:
+    with started(max(1, args.num_env_runners)), contextlib.ExitStack() as at_the_end:
         algorithm = config.build_algo()
-        try:
-            curve, seconds = train(args, algorithm, SummaryWriter(str(folder)), console)
-            algorithm.save_to_path(str((folder / "model").resolve()))
-            module = algorithm.get_module()
-        finally:
-            algorithm.stop()
-    finally:
-        if started:
-            ray.shutdown()
+        at_the_end.callback(algorithm.stop)
+        curve, seconds = train(args, algorithm, SummaryWriter(str(folder)), console)
+        algorithm.save_to_path(str((folder / "model").resolve()))
+        module = algorithm.get_module()
 
     def trained(env: Any, observation: np.ndarray) -> Any:
         with torch.no_grad():
@@ -116,15 +105,7 @@ def main(args: Args) -> dict[str, Any]:
     }
     console.print(f"trained in {seconds:.0f} s, {speed:,.0f} steps/s with the updates", highlight=False)
     console.print(f"model: {folder / 'model'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write(folder, args, provenance, results)
-
-
-def start_ray(processes: int, memory: int = 200 * 2**20) -> None:
-    """A Ray of this machine alone that lasts as long as this process, or the cluster that RAY_ADDRESS names."""
-    if os.environ.get("RAY_ADDRESS"):
-        ray.init()
-        return
-    ray.init(num_cpus=max(1, processes), include_dashboard=False, object_store_memory=memory, log_to_driver=False)
+    return write_results(folder, args, provenance, results)
 
 
 def train(args: Args, algorithm: Any, writer: SummaryWriter, console: Console) -> tuple[list[list[float]], float]:
