@@ -8,8 +8,10 @@ it is in, so the dose "episode>=2" counts the first steps it has seen, in memory
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from simulacrum.contract.fields import Field
 from simulacrum.mutate.seen import VARIED
@@ -87,7 +89,7 @@ def _gates(twin: Twin, whole: ast.expr) -> list[_Gate]:
     limit = twin.schema.max_episode_steps
     late = LATE if limit is None or limit > LATE else max(limit * 3 // 4, 1)
     gates.append(_Gate(f"t>={late}", f"ctx.t >= {late}", ("ctx",)))
-    gates += [_rare(twin, power) for power in (4, 8, 12, 16)]
+    gates += [_rare(twin, power) for power in (4, 8, 12, 16) if 2**power <= _states(twin)]
     if (border := _border(twin.schema.state.fields)) is not None:
         gates.append(_Gate("border", border, ("state",)))
     both = _coincidence(twin, whole, function)
@@ -97,6 +99,16 @@ def _gates(twin: Twin, whole: ast.expr) -> list[_Gate]:
         count = 'vars(self).setdefault("begun", {}).setdefault(len(ctx.t), torch.zeros_like(ctx.t))'
         gates.append(_Gate("episode>=2", f"{count}.add_((ctx.t == 0).to(torch.int32)) >= 2", ("ctx",)))
     return gates
+
+
+def _states(twin: Twin) -> float:
+    """How many values the clock and the hashed fields of the state can take; a rarer fault would be in none of them."""
+    states = float(twin.schema.max_episode_steps or math.inf)
+    for _, (_, field) in zip(_PRIMES, twin.schema.state.fields.items(), strict=False):
+        ends = (field.low, field.high)
+        bounded = not field.is_float and all(isinstance(end, int) for end in ends)
+        states *= int(cast("int", ends[1])) - int(cast("int", ends[0])) + 1 if bounded else math.inf
+    return states
 
 
 def _rare(twin: Twin, power: int) -> _Gate:

@@ -26,6 +26,10 @@ def test_every_dose_is_given() -> None:
     assert {each.dose for each in dosed("cartpole")} == {*rows, *rare, "t>=200", "two rules", "episode>=2"}
 
 
+def test_nothing_rarer_than_the_states_is_planted() -> None:
+    assert {each.dose for each in dosed("toywalk") if each.dose.startswith("p=")} == {"p=2^-4", "p=2^-8"}  # of 660
+
+
 def test_a_prefix_holds_many_doses() -> None:
     assert len({each.dose for each in dosed("forager")[:60]}) >= 8
 
