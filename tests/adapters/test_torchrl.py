@@ -26,8 +26,9 @@ pytestmark = [
 from tensordict import TensorDict
 from torchrl.collectors import Collector
 from torchrl.data import Bounded, Categorical, MultiCategorical, OneHot
-from torchrl.envs import ActionMask, RewardSum, StepCounter, TransformedEnv
+from torchrl.envs import ActionMask, RewardSum, SerialEnv, StepCounter, TransformedEnv
 from torchrl.envs.utils import check_env_specs
+from torchrl.record import PixelRenderTransform
 
 import simulacrum
 from simulacrum.adapters.torchrl import TorchRLEnv, make_torchrl
@@ -359,13 +360,23 @@ def test_rows_stay_where_they_are(make: Callable[..., TorchRLEnv]) -> None:
 
 
 def test_images_are_stacked(make: Callable[..., TorchRLEnv]) -> None:
-    env = make(3, render_mode="rgb_array")
-    env.reset()
-    frames = env.render()
-    assert frames.shape == (3, 16, 16, 3)
-    assert frames.dtype == torch.uint8
+    env = TransformedEnv(make(3, render_mode="rgb_array"), PixelRenderTransform())
+    pixels = env.rollout(4)["next", "pixels"]
+    assert pixels.shape == (3, 4, 16, 16, 3)
+    assert pixels.dtype == torch.uint8
+    assert pixels[:, :, 0, 0, 0].tolist() == [[1, 2, 3, 4]] * 3  # counter draws its count as a grey
     with pytest.raises(UsageError, match="render_mode"):
         make(2).render()
+
+
+def test_several_batches_make_one_batch_of_the_library(make: Callable[..., TorchRLEnv]) -> None:
+    env = SerialEnv(2, lambda: make(3, params={"goal": [5, 1000, 2]}))
+    env.set_seed(0)
+    seen = env.rollout(15, break_when_any_done=False)["observation"]
+    assert seen.shape == (2, 3, 15, 2)
+    assert seen[..., 0].tolist() == [[[step % length for step in range(15)] for length in (5, LIMIT, 2)]] * 2
+    assert not torch.equal(seen[0, ..., 1], seen[1, ..., 1])  # the second batch has other seeds
+    env.close()
 
 
 def test_a_grouped_collection_splits_whole_episodes(make: Callable[..., TorchRLEnv]) -> None:
