@@ -17,6 +17,7 @@ import matplotlib
 import numpy as np
 import tyro
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from ray import tune
 from ray.tune.search.basic_variant import BasicVariantGenerator
 from rich.console import Console
@@ -144,7 +145,8 @@ def draw(path: Path, args: Args, settings: list[dict[str, Any]]) -> None:
     for entry in reversed(settings):
         color = "#2563eb" if entry is best else "#ea580c" if entry["usual"] else "#9ca3af"
         name = " ".join(f"{key} {value:.2g}" for key, value in entry["setting"].items())
-        label = f"best: {name}" if entry is best else f"ppo.py's own: {name}" if entry["usual"] else None
+        called = " and ".join(["best"] * (entry is best) + ["ppo.py's own"] * entry["usual"])
+        label = f"{called}: {name}" if called else None
         for number, one in enumerate(entry["trials"]):
             steps, returns = ([point[column] for point in one["curve"]] for column in (0, 2))
             own = None if number else label
@@ -153,9 +155,10 @@ def draw(path: Path, args: Args, settings: list[dict[str, Any]]) -> None:
     curves.set_title(f"ppo.py on {args.env_id}, {len(settings)} settings", loc="left", fontweight="bold")
     curves.set_xlabel("environment steps (millions)")
     curves.set_ylabel("mean episode return")
-    curves.legend(frameon=False, loc="lower right", fontsize="small")
+    curves.legend(frameon=False, loc="upper left", fontsize="small")
     ends.set_title("on the reference twin", loc="left", fontsize="medium")
     ends.set_xscale("log")
+    ends.xaxis.set_minor_formatter(NullFormatter())
     ends.set_xlabel("learning rate")
     for axes in (curves, ends):
         axes.grid(alpha=0.25)
