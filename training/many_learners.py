@@ -29,6 +29,7 @@ from torch import Tensor, nn
 
 from common import EnvArgs, EvalArgs, action_count, gate, measure, new_folder, observation_size, write_results
 
+SMOOTH = 10  # iterations that a point of a curve looks back on
 COLORS = ("#2563eb", "#0d9488", "#ea580c", "#9333ea", "#a16207", "#6b7280")
 
 
@@ -38,11 +39,11 @@ class Args(EvalArgs, EnvArgs):
     exp: str = "many"  # name of the experiment, a part of the run's folder name
     eval_episodes: int = 5  # episodes on the reference twin for each seed, of each learner
     eval_seeds: int = 1  # seeds to measure with
-    rates: tuple[float, ...] = (3e-4, 1e-3, 3e-3, 1e-2)  # learning rates to try
+    rates: tuple[float, ...] = (1e-4, 3e-4, 1e-3, 3e-3)  # learning rates to try
     learners: int = 4  # with each of them, that differ in their seed
-    learner_steps: int = 100_000  # environment steps of each learner
-    rows: int = 16  # rows of each learner
-    num_steps: int = 64  # steps of every row between updates
+    learner_steps: int = 60_000  # environment steps of each learner
+    rows: int = 8  # rows of each learner
+    num_steps: int = 32  # steps of every row between updates
     epochs: int = 4  # passes over each batch of experience
     minibatches: int = 4  # into which a learner's experience is parted
     gamma: float = 0.99  # discount
@@ -56,17 +57,19 @@ class Args(EvalArgs, EnvArgs):
 
 
 class Network(nn.Module):
-    """Observations [N, D] to (logits [N, A], value [N])."""
+    """Observations [N, D] to (logits [N, A], value [N]), with layers of their own for each."""
 
     def __init__(self, observations: int, actions: int, width: int) -> None:
         super().__init__()
-        sizes = (observations, width, width)
-        layers = [part for i in (0, 1) for part in (_layer(sizes[i], sizes[i + 1], 2**0.5), nn.Tanh())]
-        self.trunk, self.heads = nn.Sequential(*layers), _layer(width, actions + 1, 0.01)
+        self.policy, self.value = _layers(observations, width, actions, 0.01), _layers(observations, width, 1, 1.0)
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        heads = self.heads(self.trunk(observation))
-        return heads[:, :-1], heads[:, -1]
+        return self.policy(observation), self.value(observation)[:, 0]
+
+
+def _layers(inputs: int, width: int, outputs: int, gain: float) -> nn.Sequential:
+    hidden = (_layer(inputs, width, 2**0.5), nn.Tanh(), _layer(width, width, 2**0.5), nn.Tanh())
+    return nn.Sequential(*hidden, _layer(width, outputs, gain))
 
 
 def _layer(inputs: int, outputs: int, gain: float) -> nn.Linear:
@@ -138,19 +141,19 @@ class Learners:
     # --- all learners ---------------------------------------------------------------------------------------------
 
     def iterate(self) -> Tensor:
-        """Experience and updates of all learners; mean return of the episodes that ended, [K], NaN where none did."""
-        experience, returns = self.collect()
+        """Experience and updates of all learners; how many episodes ended and the sum of their returns, [2, K]."""
+        experience, episodes = self.collect()
         batch = experience.shape[1]
         for _ in range(self.args.epochs):
             order = torch.stack([torch.randperm(batch, generator=one, device=one.device) for one in self.generators])
             for chosen in order.chunk(self.args.minibatches, dim=1):  # [K, M]
                 gradient = self.gradient(self.flat, experience.take_along_dim(chosen[:, :, None], 1))
                 self.step(gradient)
-        return returns
+        return episodes
 
     @torch.no_grad()
     def collect(self) -> tuple[Tensor, Tensor]:
-        """`num_steps` of every row: experience [K, T x R, D + 4], and mean returns [K]."""
+        """`num_steps` of every row: experience [K, T x R, D + 4], and the episodes that ended, as `iterate` says."""
         args, shape = self.args, (self.count, self.args.rows)
         noise = [torch.empty(args.num_steps, args.rows, self.actions, device=one.device) for one in self.generators]
         waits = torch.stack(
@@ -173,8 +176,7 @@ class Learners:
             ended += torch.stack([info["_episode"], info["episode"]["r"]]).view(2, *shape)
         value = self.look(self.flat, self.observation.view(*shape, self.size))[1]
         experience = self.with_advantages(steps, value)
-        count, total = ended.sum(-1)
-        return experience, total / torch.where(count > 0, count, torch.nan)
+        return experience, ended.sum(-1)
 
     def with_advantages(self, steps: list[tuple[Tensor, ...]], last: Tensor) -> Tensor:
         """Experience [K, T x R, D + 4], with advantages by GAE, backwards in time."""
@@ -224,6 +226,14 @@ def seconds(args: Args, groups: list[list[tuple[float, int]]]) -> float:
     return took
 
 
+def recent(episodes: np.ndarray) -> np.ndarray:
+    """Mean returns of the episodes of the last `SMOOTH` iterations [I, K], NaN where none ended, of `[I, 2, K]`."""
+    summed = np.cumsum(episodes, axis=0)
+    summed[SMOOTH:] = summed[SMOOTH:] - summed[:-SMOOTH]
+    count, total = summed.swapaxes(0, 1)
+    return total / np.where(count > 0, count, np.nan)
+
+
 def draw(path: Path, args: Args, curves: np.ndarray, kinds: list[tuple[float, int]]) -> None:
     """A thin line for each learner, a thick one for the mean of each learning rate. `curves` [iterations, K]."""
     matplotlib.use("Agg")
@@ -233,9 +243,9 @@ def draw(path: Path, args: Args, curves: np.ndarray, kinds: list[tuple[float, in
     for color, rate in zip(COLORS * len(args.rates), args.rates, strict=False):
         mine = curves[:, [number for number, (other, _) in enumerate(kinds) if other == rate]]
         axes.plot(steps, mine, color=color, linewidth=0.8, alpha=0.45)
-        axes.plot(steps, mine.mean(axis=1), color=color, linewidth=2.2, label=f"learning rate {rate:g}")
+        axes.plot(steps, np.nanmean(mine, axis=1), color=color, linewidth=2.2, label=f"learning rate {rate:g}")
     axes.set_xlabel("environment steps of each learner (thousands)")
-    axes.set_ylabel("mean return of the episodes that ended")
+    axes.set_ylabel(f"mean return, last {SMOOTH} iterations")
     axes.set_title(f"{len(kinds)} learners at once on {args.env_id}", loc="left", fontweight="bold")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
@@ -263,35 +273,29 @@ def main(args: Args) -> dict[str, Any]:
     folder = new_folder(args, provenance)
     kinds = [(rate, args.seed + number) for rate in args.rates for number in range(args.learners)]
 
-    learners, curves, began = Learners(args, kinds), list[np.ndarray](), time.perf_counter()
+    learners, episodes, began = Learners(args, kinds), list[np.ndarray](), time.perf_counter()
     iterations = max(1, args.learner_steps // (args.rows * args.num_steps))
     console.print(f"{len(kinds)} learners, {iterations} iterations of {args.rows * args.num_steps:,} steps each")
     for number in range(iterations):
-        curves.append(learners.iterate().cpu().numpy())
+        episodes.append(learners.iterate().cpu().numpy())
         if (number + 1) % max(1, iterations // 10) == 0:
-            console.print(f"{number + 1:5} iterations  mean returns " + " ".join(f"{one:.0f}" for one in curves[-1]))
+            means = " ".join(f"{one:.0f}" for one in recent(np.stack(episodes))[-1])
+            console.print(f"{number + 1:5} iterations  mean returns {means}", soft_wrap=True, highlight=False)
     took = time.perf_counter() - began
     learners.envs.close()
 
     with console.status("measuring on the reference twin"):
         returns = [float(measure(args, learners.act(number))[0].mean()) for number in range(len(kinds))]
     console.print(table(args, kinds, returns))
-    filled = _filled(np.stack(curves))
-    draw(folder / "learners.png", args, filled, kinds)
-    results: dict[str, Any] = {"seconds": took, "curves": filled.tolist(), "reference": returns, "kinds": kinds}
+    curves = recent(np.stack(episodes))
+    draw(folder / "learners.png", args, curves, kinds)
+    results: dict[str, Any] = {"seconds": took, "curves": np.where(np.isnan(curves), None, curves).tolist(), "reference": returns, "kinds": kinds}
     if args.timed:
         together, alone = seconds(args, [kinds]), seconds(args, [[kind] for kind in kinds])
         results |= {"together": together, "one_by_one": alone, "times_faster": alone / together}
         console.print(f"{len(kinds)} learners at once are {alone / together:.1f} times as fast as one after the other")
     console.print(f"picture: {folder / 'learners.png'}", soft_wrap=True)
     return write_results(folder, args, provenance, results)
-
-
-def _filled(curves: np.ndarray) -> np.ndarray:
-    """Where no episode ended in an iteration, the value before; NaN where there is none."""
-    for number in range(1, len(curves)):
-        curves[number] = np.where(np.isnan(curves[number]), curves[number - 1], curves[number])
-    return curves
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ COLORS = {USUAL: "#ea580c", RANDOM: "#2563eb", GROWING: "#0d9488"}
 @dataclass
 class Args(EvalArgs, EnvArgs):
     exp: str = "randomized"  # name of the experiment, a part of the run's folder name
-    eval_episodes: int = 60  # episodes on the reference twin for each seed, in each wind
-    total_steps: int = 1_000_000  # environment steps of each policy
+    eval_episodes: int = 30  # episodes on the reference twin for each seed, in each wind
+    total_steps: int = 800_000  # environment steps of each policy
     num_envs: int = 1024  # rows of the batch
     num_steps: int = 32  # steps of every row between updates
     minibatch: int = 4096  # transitions an update

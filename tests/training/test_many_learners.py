@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -44,8 +45,8 @@ def test_a_learner_by_itself_learns_the_same(many: ModuleType, toywalk: EnvPacka
     together, alone = many.Learners(args, kinds), many.Learners(args, kinds[1:2])
     assert torch.equal(together.observation[4:8], alone.observation)
     for _ in range(3):
-        returns, other = together.iterate(), alone.iterate()
-        assert returns[1] == pytest.approx(other[0].item(), nan_ok=True)
+        episodes, others = together.iterate(), alone.iterate()
+        assert torch.equal(episodes[:, 1], others[:, 0])
         assert (together.flat[1] - alone.flat[0]).abs().max() < 1e-4
     assert not torch.equal(together.flat[0], together.flat[1])
 
@@ -96,3 +97,12 @@ def test_a_closed_gate_stops_it_before_anything_is_made(many: ModuleType, toywal
     with pytest.raises(GateError, match="toywalk"):
         many.main(many.Args(runs=tmp_path / "runs", **SMALL))
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_point_of_the_curve_looks_back_on_the_last_iterations(many: ModuleType) -> None:
+    counts = np.array([0] + [1] * 14)
+    episodes = np.stack([counts, counts * np.arange(15)], axis=1)[:, :, None].astype(float)
+    curve = many.recent(episodes)[:, 0]
+    assert np.isnan(curve[0])
+    assert curve[1:4].tolist() == [1.0, 1.5, 2.0]
+    assert curve[14] == np.arange(5, 15).mean()
