@@ -22,7 +22,7 @@ from simulacrum.transfer.certificate import CHECK, Standing
 from simulacrum.transfer.policies import Policy, names
 
 ROWS, EACH = 32, 4  # rows side by side, and episodes of each before the next rows begin
-UNLIMITED = 2_000  # steps of a row where nothing ends an episode
+LONGEST = 20_000  # steps of a row before the next rows begin, whether its episodes have ended or not
 Say = Callable[[str, int, int], None]  # what is being done, done, total
 
 
@@ -78,7 +78,7 @@ def _play(bench: Bench, policy: Policy, form: str, episodes: int, say: Say) -> P
     lengths: list[int] = []
     transitions, block, limit = 0, 0, bench.schema.max_episode_steps
     rows = min(ROWS, max(1, -(-episodes // EACH)))
-    most = UNLIMITED if limit is None else EACH * (limit + 1)
+    most = LONGEST if limit is None else min(LONGEST, EACH * (limit + 1))
     while len(returns) < episodes:
         say(f"{policy.name}: episodes in both twins", len(returns), episodes)
         lock = Lockstep(bench, bench.env(rows, form=form))

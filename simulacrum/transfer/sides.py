@@ -21,6 +21,7 @@ Side = Literal["batched", "reference"]
 SIDES: tuple[Side, ...] = ("batched", "reference")
 FIRST_EVALUATION_SEED = 2**60  # far from any training row's seed
 EVALUATED_ROWS = 32
+LONGEST = 100_000  # steps of an episode that neither rules nor clock end
 
 
 class ReferenceVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
@@ -85,7 +86,7 @@ def returns(package: EnvPackage, side: Side, policy: Policy, episodes: int, form
         driven = BatchSide(SimulacrumVectorEnv(package, rows, compile=form))
     player, frame = policy.driver(schema, rows), driven.reset(seeds)
     found: list[list[float]] = [[] for _ in range(rows)]
-    step, most = 0, each * ((limit or 100_000) + 1)
+    step, most = 0, each * ((limit or LONGEST) + 1)
     while min(map(len, found)) < each and step < most:
         frame = driven.step(player.actions(frame, step))
         for row in np.flatnonzero(frame["terminated"] | frame["truncated"]).tolist():
