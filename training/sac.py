@@ -26,11 +26,11 @@ from common import Replay, Run, RunArgs, action_bounds, observation_size
 class Args(RunArgs):
     exp: str = "sac"  # name of the experiment, a part of the run's folder name
 
-    total_steps: int = 30_000  # environment steps, all rows together
+    total_steps: int = 20_000  # environment steps, all rows together
     num_envs: int = 8  # rows of the batch
     num_steps: int = 25  # steps of every row in an iteration, which is what is reported and saved together
     update_to_data: float = 0.5  # updates for each environment step
-    minibatch: int = 256  # transitions an update
+    minibatch: int = 128  # transitions an update
     buffer: int = 200_000  # transitions that the replay buffer keeps
     random_steps: int = 1_000  # environment steps, all rows together, with random actions before anything is learned
     learning_rate: float = 1e-3  # of actor, critics and temperature
@@ -38,7 +38,7 @@ class Args(RunArgs):
     tau: float = 0.005  # how much of the critics goes into their slow copies with each update
     temperature: float = 1.0  # weight of the entropy at the start
     target_entropy: float | None = None  # what the temperature aims at; minus the length of an action by default
-    width: int = 128  # units of the hidden layers
+    width: int = 64  # units of the hidden layers
 
 
 class Actor(nn.Module):

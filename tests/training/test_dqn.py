@@ -26,7 +26,7 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
     dqn: ModuleType, toywalk: EnvPackage, tmp_path: Path
 ) -> None:
     """Not a whole number of updates an iteration, and a buffer that has gone round when the run is taken up again."""
-    size = {"total_steps": 6 * 320, "random_steps": 300, "buffer": 500, "update_to_data": 0.047, "copy_every": 7}
+    size = {"total_steps": 6 * 320, "random_steps": 300, "buffer": 500, "update_to_data": 0.047}
     assert_resumes_to_the_bit(dqn, tmp_path, env_id="simulacrum/toywalk-v0", **size, **SMALL)
 
 
@@ -36,7 +36,7 @@ def test_a_cut_off_episode_is_worth_what_would_have_come_and_a_terminated_one_is
 ) -> None:
     """With reward 1 and discount 1/2, the state before the end is worth 1 + 1/2 + 1/4 + ... or just 1."""
     request.getfixturevalue(package)
-    size = {"total_steps": 9_600, "stop_after": 20, "gamma": 0.5, "learning_rate": 3e-3, "copy_every": 32, **COUNTER}
+    size = {"total_steps": 9_600, "stop_after": 20, "gamma": 0.5, "learning_rate": 3e-3, "tau": 0.05, **COUNTER}
     results = dqn.main(dqn.Args(runs=tmp_path, **size))
     saved = torch.load(Path(results["folder"]) / "checkpoint.pt", weights_only=True)
     values = dqn.Values(2, 2, 16)
@@ -60,7 +60,7 @@ def test_the_buffer_holds_true_transitions_only(dqn: ModuleType, cut_off: EnvPac
 
 def test_learns(dqn: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     """The optimum of toywalk is its probe `always_right`."""
-    size = {"total_steps": 15_000, "width": 32, "copy_every": 32, "eval_episodes": 50, "eval_seeds": 2}
+    size = {"total_steps": 15_000, "width": 32, "tau": 0.05, "eval_episodes": 50, "eval_seeds": 2}
     results = dqn.main(dqn.Args(env_id="simulacrum/toywalk-v0", runs=tmp_path, **size))
     reference = results["reference"]
     assert reference["DQN, trained"]["return"] == reference["always_right, scripted"]["return"]
