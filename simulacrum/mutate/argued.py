@@ -2,8 +2,8 @@
 
     {"version": 1, "mutants": {"1f0c9a7e": {"before": "x >= 1", "after": "x > 0", "reason": "x is an integer"}}}
 
-A reason stands only for the very change it names, and only beside evidence: the small model, enumerated completely,
-shows no difference.
+A reason stands only for the very change it names, and for its doses: what changes nothing changes nothing now and then
+either. It stands only beside evidence: the small model, enumerated completely, shows no difference.
 """
 
 from __future__ import annotations
@@ -28,9 +28,17 @@ class Argument:
     after: str
     reason: str
 
-    def fits(self, mutant: Mutant) -> bool:
-        """Whether it is about this mutant and not about another that came to have the same id."""
-        return (self.before.strip(), self.after.strip()) == (mutant.before.strip(), mutant.after.strip())
+    def fits(self, before: str, after: str) -> bool:
+        """Whether it is about this change and not about another that came to have the same id."""
+        return (self.before.strip(), self.after.strip()) == (before.strip(), after.strip())
+
+
+def argument_for(mutant: Mutant, argued: Mapping[str, Argument]) -> Argument | None:
+    """The reason why a mutant is no fault, or why it is none without its dose; None where nobody gave one."""
+    for name, before, after in ((mutant.id, mutant.before, mutant.after), mutant.undosed or ("", "", "")):
+        if name in argued and argued[name].fits(before, after):
+            return argued[name]
+    return None
 
 
 def arguments(package: EnvPackage) -> dict[str, Argument]:

@@ -9,7 +9,7 @@ import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.mutate.doses import dosed
@@ -25,7 +25,8 @@ class Mutant:
     rewrite that changes nothing. operator: its short name. file: "fast.py", "reference.py" or "__init__.py".
     line: where the change begins. before, after: the fragment as it was and as it is. source: the whole changed file.
     dose: "" where the fault is always there, or what it waits for ("t>=200", "row>=1", "p=2^-4", ...).
-    note: what the change means, where the fragments do not say it.
+    note: what the change means, where the fragments do not say it. undosed: of a fault with a dose, (id, before, after)
+    of the same fault without one.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Mutant:
     dose: str = ""
     note: str = ""
     original: str = ""
+    undosed: tuple[str, str, str] | None = None
 
     @property
     def diff(self) -> str:
@@ -66,7 +68,8 @@ def mutants(
     for mutant, edit in found:
         for dose, late in dosed(twin, edit, int(mutant.id, 16)):
             waiting = _mutant(twin, mutant.kind, mutant.operator, late, dose)
-            gated += [] if waiting is None else [waiting]
+            whole = mutant.id, mutant.before, mutant.after
+            gated += [] if waiting is None else [replace(waiting, undosed=whole)]
     return spread(gated)
 
 

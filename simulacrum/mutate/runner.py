@@ -12,7 +12,7 @@ from typing import Any
 from simulacrum.attest.mutation import digests
 from simulacrum.contract.digest import compute_digest
 from simulacrum.errors import UsageError
-from simulacrum.mutate.argued import Argument, arguments
+from simulacrum.mutate.argued import Argument, argument_for, arguments
 from simulacrum.mutate.equivalence import Trace, capture_of, trace_of
 from simulacrum.mutate.judge import Settings
 from simulacrum.mutate.mutant import Mutant
@@ -172,8 +172,8 @@ def _verdict(mutant: Mutant, answer: Any) -> Verdict:
 
 def _with_argument(mutant: Mutant, verdict: Verdict, argued: dict[str, Argument]) -> Verdict:
     """A survivor whose equivalence is argued in writing and not contradicted by a completely enumerated small model."""
-    argument = argued.get(mutant.id)
-    if verdict.status != SURVIVED or argument is None or not argument.fits(mutant):
+    argument = argument_for(mutant, argued)
+    if verdict.status != SURVIVED or argument is None:
         return verdict
     if not verdict.small_model:
         return replace(verdict, why=f"argued to be no fault ({argument.reason}), but the small model is not complete")

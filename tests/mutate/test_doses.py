@@ -30,6 +30,13 @@ def test_nothing_rarer_than_the_states_is_planted() -> None:
     assert {each.dose for each in dosed("toywalk") if each.dose.startswith("p=")} == {"p=2^-4", "p=2^-8"}  # of 660
 
 
+def test_a_dose_names_its_fault_without_one() -> None:
+    whole = {each.id: (each.id, each.before, each.after) for each in mutants(package("toywalk"))}
+    assert all(each.undosed == whole[each.undosed[0]] for each in dosed("toywalk") if each.undosed)
+    assert all(each.undosed for each in dosed("toywalk"))
+    assert not any(each.undosed for each in mutants(package("toywalk")))
+
+
 def test_a_prefix_holds_many_doses() -> None:
     assert len({each.dose for each in dosed("forager")[:60]}) >= 8
 

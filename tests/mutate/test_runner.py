@@ -12,7 +12,7 @@ from simulacrum.contract.package import load_package
 from simulacrum.errors import PackageError, UsageError
 from simulacrum.mutate import plan as plans
 from simulacrum.mutate import runner
-from simulacrum.mutate.argued import Argument, arguments
+from simulacrum.mutate.argued import Argument, argument_for, arguments
 from simulacrum.mutate.equivalence import Trace
 from simulacrum.mutate.mutant import Mutant
 from simulacrum.mutate.plan import Plan, chosen_mutants, spread
@@ -219,7 +219,15 @@ def test_a_reason_that_comes_later_or_goes_is_weighed_anew(argued, tmp_path):
 
 def test_a_reason_does_not_excuse_a_killed_mutant_or_another_change(argued):
     assert Run(Plan(argued)).go().verdicts["a"].status == "killed"
-    assert not Argument("x", "y", "because").fits(hand_made("a")[0])
+    assert argument_for(hand_made("a")[0], {"a": Argument("x", "y", "because")}) is None
+
+
+def test_a_reason_stands_for_the_doses_of_a_change():
+    reasons = {"a": Argument("x", "y", "because")}
+    dosed = replace(hand_made("b")[0], dose="row>=1", undosed=("a", "x", "y"))
+    assert argument_for(dosed, reasons) is reasons["a"]
+    assert argument_for(replace(dosed, undosed=("a", "x", "z")), reasons) is None
+    assert argument_for(replace(dosed, undosed=None), reasons) is None
 
 
 def test_a_reason_has_to_be_given(argued):
