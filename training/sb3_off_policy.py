@@ -32,13 +32,13 @@ class Args(EvalArgs, EnvArgs):
     total_steps: int = 50_000  # environment steps, all rows together
     num_envs: int = 16  # rows of the batch
     num_steps: int = 16  # steps of every row between updates
-    update_to_data: float = 0.5  # updates for each environment step
+    update_to_data: float = 0.25  # updates for each environment step
     minibatch: int = 128  # transitions an update
     buffer: int = 100_000  # transitions that the replay buffer keeps
     random_steps: int = 1_000  # environment steps before anything is learned
     learning_rate: float = 1e-3  # DQN's falls to zero along a line, as in dqn.py
     gamma: float = 0.99  # discount
-    copy_every: int = 50  # DQN: updates between copies into the target network
+    copy_every: int = 20  # DQN: updates between copies into the target network
     explore_first: float = 1.0  # DQN: share of random actions at the start
     explore_last: float = 0.04  # DQN: share of random actions in the end
     explore_until: float = 0.2  # DQN: part of the run in which that share falls
