@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ pytest.importorskip("ray.rllib")
 
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.connectors.env_to_module import FlattenObservations
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
 import simulacrum
@@ -37,31 +38,40 @@ COUNTER = "simulacrum/counter-v0"
 
 
 @pytest.fixture
-def counter(tmp_path: Path) -> Iterator[EnvPackage]:
-    """A copy of counter in a folder of its own, registered, with a report that lets any `goal` through."""
-    folder = tmp_path / "counter"
-    shutil.copytree(kit.FOLDER / "counter", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    package = load_package(folder)
-    digest = compute_digest(package)
-    ranges = {name: (param.field.low, param.field.high) for name, param in package.schema.params.items()}
-    report = Report(
-        package=package.name,
-        env_id=package.env_id,
-        full=True,
-        started="2026-01-01T00:00:00Z",
-        finished="2026-01-01T00:00:00Z",
-        subjects=digest.subjects,
-        environment=digest.environment,
-        whole=digest.whole,
-        checks={name: CheckResult("passed") for name in CHECK_NAMES},
-        configurations=(Configuration(params=ranges),),
-    )
-    write_report(package, report)
+def registered(tmp_path: Path) -> Iterator[Callable[[str], EnvPackage]]:
+    """Copies a package of the kit, writes it a report that lets its parameters through, and registers its folder."""
     before = dict(gym.registry)
-    simulacrum.register_envs(folder)
-    yield package
+
+    def register(name: str) -> EnvPackage:
+        folder = tmp_path / name
+        shutil.copytree(kit.FOLDER / name, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        package = load_package(folder)
+        digest = compute_digest(package)
+        ranges = {name: (param.field.low, param.field.high) for name, param in package.schema.params.items()}
+        report = Report(
+            package=package.name,
+            env_id=package.env_id,
+            full=True,
+            started="2026-01-01T00:00:00Z",
+            finished="2026-01-01T00:00:00Z",
+            subjects=digest.subjects,
+            environment=digest.environment,
+            whole=digest.whole,
+            checks={name: CheckResult("passed") for name in CHECK_NAMES},
+            configurations=(Configuration(params=ranges),),
+        )
+        write_report(package, report)
+        simulacrum.register_envs(folder)
+        return package
+
+    yield register
     gym.registry.clear()
     gym.registry.update(before)
+
+
+@pytest.fixture
+def counter(registered: Callable[[str], EnvPackage]) -> EnvPackage:
+    return registered("counter")
 
 
 @pytest.fixture(scope="module")
@@ -232,6 +242,20 @@ def test_seeds_of_runners_share_no_row(counter: EnvPackage, runners: Any) -> Non
     other.stop()
     assert marks[0] == marks[1] == tuple(3 * 2**20 + row for row in range(4))
     assert not set(marks[0]) & set(marks[2])
+
+
+@pytest.mark.parametrize("name", ["glider", "dials", "rivals"])
+def test_a_module_of_rllib_acts_in_other_spaces(
+    registered: Callable[[str], EnvPackage], runners: Any, name: str
+) -> None:
+    """Box actions and Dict observations; MultiDiscrete both; MultiDiscrete actions and integer observations."""
+    config = configure_rllib(PPOConfig(), registered(name).env_id, 3)
+    config.env_runners(env_to_module_connector=lambda env, spaces=None, device=None: FlattenObservations())
+    runner = runners(config)
+    episodes = runner.sample(num_timesteps=60)  # the environment refuses an illegal action by an error
+    assert sum(len(episode) for episode in episodes) == 60
+    flat = gym.spaces.utils.flatdim(runner.env.single_observation_space)
+    assert all(episode.get_observations(0).shape == (flat,) for episode in episodes)
 
 
 # --- other processes ----------------------------------------------------------------------------------------

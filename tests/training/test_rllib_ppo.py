@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 pytest.importorskip("ray.rllib")
@@ -61,7 +62,9 @@ def test_learns_saves_and_measures(rllib_ppo: ModuleType, cartpole: EnvPackage, 
     assert {"environment.json", "results.json", "curve.png", "model"} <= {path.name for path in folder.iterdir()}
     environment = json.loads((folder / "environment.json").read_text())
     assert json.loads((folder / "results.json").read_text())["digest"] == environment["digest"]
-    restored = Algorithm.from_checkpoint(str(folder / "model"))  # builds the environment again, from its folder
+    del gym.registry["simulacrum/cartpole-v1"]  # as in a new process: the config registers it, from its folder
+    restored = Algorithm.from_checkpoint(str(folder / "model"))
+    assert gym.spec("simulacrum/cartpole-v1").kwargs["package"] == str(cartpole.folder)
     assert restored.train()["env_runners"]["num_env_steps_sampled_lifetime"] > 16_000
     restored.stop()
 
