@@ -1,13 +1,14 @@
 """Stable-Baselines3's PPO on the same environment, through the adapter: `python training/sb3_ppo.py --help`.
 
-What ppo.py spells out, the library does here. How observations are read, measuring and the table are ppo.py's.
+What ppo.py spells out, the library does here. How observations are read is ppo.py's. `--algorithm maskable_ppo` is
+sb3-contrib's, for environments whose schema declares action masks.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
@@ -27,6 +28,7 @@ from simulacrum.adapters.sb3 import make_sb3
 @dataclass
 class Args(EvalArgs, EnvArgs):
     exp: str = "sb3_ppo"  # name of the experiment, a part of the run's folder name
+    algorithm: Literal["ppo", "maskable_ppo"] = "ppo"
 
     total_steps: int = 1_000_000  # environment steps, all rows together
     num_envs: int = 256  # rows of the batch
@@ -38,6 +40,18 @@ class Args(EvalArgs, EnvArgs):
     entropy: float = 0.005  # weight of the entropy bonus
     width: int = 128  # units of the hidden layers
     items: tuple[int, int] | None = None  # K and M of an observation that ends in items (see ITEMS in ppo.py)
+
+
+def learner(algorithm: str) -> Any:
+    """The library's class, PPO or sb3-contrib's MaskablePPO."""
+    if algorithm == "ppo":
+        return PPO
+    try:
+        from sb3_contrib import MaskablePPO
+    except ImportError:
+        raise SystemExit("--algorithm maskable_ppo needs sb3-contrib: pip install 'simulacrum[sb3-contrib]'") from None
+    return MaskablePPO
+
 
 class Features(BaseFeaturesExtractor):
     """ppo.py's `Reader` where the library looks for such a thing; policy and value share it."""
@@ -55,6 +69,9 @@ def main(args: Args) -> dict[str, Any]:
     """Train, save, measure; returns what results.json holds."""
     torch.set_num_threads(args.threads)
     package, provenance = gate(args)
+    algorithm, masked = learner(args.algorithm), args.algorithm == "maskable_ppo"
+    if masked and package.schema.action_mask is None:
+        raise SystemExit(f"--algorithm maskable_ppo needs action masks, and the schema of {args.env_id} has none")
     env = make_sb3(args.env_id, args.num_envs, device=args.device, compile=args.compile)
     folder = new_folder(args, provenance)
     console = Console()
@@ -67,7 +84,7 @@ def main(args: Args) -> dict[str, Any]:
     if items is not None:
         policy["features_extractor_class"] = Features
         policy["features_extractor_kwargs"] = {"items": items, "width": args.width // 4}
-    model = PPO(
+    model = algorithm(
         "MlpPolicy",
         VecMonitor(env),
         n_steps=args.num_steps,
@@ -90,9 +107,10 @@ def main(args: Args) -> dict[str, Any]:
     env.close()
 
     def trained(env: Any, observation: np.ndarray) -> Any:
-        return model.predict(observation, deterministic=True)[0]
+        allowed = {"action_masks": np.array(env.unwrapped.runner.action_mask())} if masked else {}
+        return model.predict(observation, deterministic=True, **allowed)[0]
 
-    policies = {"SB3 PPO, trained": trained, **scripted_policies(package)}
+    policies = {f"SB3 {algorithm.__name__}, trained": trained, **scripted_policies(package)}
     measured = {name: measure(args, act) for name, act in policies.items()}
     console.print(table(args, measured))
     speed = model.num_timesteps / seconds
