@@ -13,6 +13,7 @@ dimension, [features, N]: each product is then wide, and whatever goes over a ba
 from __future__ import annotations
 
 import math
+import os
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
+import torch.distributed as dist
 import tyro
 from torch import Tensor, nn
 
@@ -219,10 +221,11 @@ class Agent(nn.Module):
     def take_in(self, observations: Tensor) -> None:
         """Observations [..., D] join the running mean and variance (Chan's rule for joining two samples)."""
         if self.normalize:
-            new = observations.flatten(0, -2)
-            share = len(new) / (self.seen + len(new))
-            apart = new.mean(0) - self.mean
-            self.variance.lerp_(new.var(0, correction=0), share).add_(share * (1 - share) * apart.square())
+            new = observations.flatten(0, -2).double()
+            mean, square = averaged(torch.stack([new.mean(0), new.square().mean(0)]))
+            share, apart = len(new) / (self.seen + len(new)), mean.float() - self.mean  # `seen` by each process
+            variance = (square - mean.square()).float()
+            self.variance.lerp_(variance, share).add_(share * (1 - share) * apart.square())
             self.mean.add_(share * apart)
             self.seen.add_(len(new))
 
@@ -244,12 +247,12 @@ class Learner:
             parameter.data = part
         self.mean, self.square = torch.zeros_like(self.flat), torch.zeros_like(self.flat)
         self.steps = 0  # of Adam
+        self.together = dist.is_initialized()  # with other processes
         acted, masks = (1 if agent.discrete else agent.outputs), (agent.outputs if masked else 0)
         self.columns = [agent.observations, acted, masks, 1, 1, 1, 1]  # of packed experience, see `loss`
-        self.act, self.update = self.eager_act, self.eager_update
         if args.compile_policy:
-            self.act = torch.compile(self.eager_act, fullgraph=True, dynamic=False)
-            self.update = torch.compile(self.eager_update, fullgraph=True, dynamic=False)
+            for name in ("act", "gradient", "descend") if self.together else ("act", "update"):
+                setattr(self, name, torch.compile(getattr(self, name), fullgraph=True, dynamic=False))
 
     def compile(self, observation: Tensor, mask: Tensor | None) -> float:
         """Compile both before the clock of training starts, and leave no trace of it; returns the seconds it took."""
@@ -267,7 +270,7 @@ class Learner:
         return {name: part.view(named[name].shape) for name, part in zip(named, parts, strict=True)}
 
     @torch.no_grad()
-    def eager_act(self, observation: Tensor, noise: Tensor, mask: Tensor | None) -> tuple[Tensor, ...]:
+    def act(self, observation: Tensor, noise: Tensor, mask: Tensor | None) -> tuple[Tensor, ...]:
         """(action for the environment, action [N] or [N, A], its log-probability [N], value [N])."""
         policy, value = self.agent(observation)
         policy = policy if mask is None else policy.where(mask, IMPOSSIBLE)
@@ -301,18 +304,25 @@ class Learner:
         loss = policy_loss + args.value_weight * value_loss - entropy * spread
         return loss, torch.stack([policy_loss, value_loss, spread, kl]).detach()
 
-    def eager_update(self, minibatch: Tensor, rates: Tensor) -> Tensor:
+    def update(self, minibatch: Tensor, rates: Tensor) -> Tensor:
         """One step of Adam, in place; returns the parts of the loss [4].
 
         `rates` [3]: the learning rate and the factor of the root, both with Adam's correction for averages that
         began at zero; the weight of the entropy.
         """
-        gradient, parts = torch.func.grad(self.loss, has_aux=True)(self.flat, minibatch, rates[2])
+        gradient, parts = self.gradient(minibatch, rates[2])
+        self.descend(averaged(gradient) if self.together else gradient, rates)
+        return parts
+
+    def gradient(self, minibatch: Tensor, entropy: Tensor) -> tuple[Tensor, Tensor]:
+        return torch.func.grad(self.loss, has_aux=True)(self.flat, minibatch, entropy)
+
+    @torch.no_grad()
+    def descend(self, gradient: Tensor, rates: Tensor) -> None:
         gradient = gradient * (self.args.max_grad_norm / (gradient.norm() + 1e-6)).clamp(max=1)
         self.mean.lerp_(gradient, 1 - 0.9)
         self.square.lerp_(gradient.square(), 1 - 0.999)
         self.flat.sub_(rates[0] * self.mean / (self.square.sqrt() * rates[1] + 1e-5))
-        return parts
 
     def learn(self, experience: Tensor, left: float, generator: torch.Generator) -> Tensor:
         """All epochs over experience [batch, C] with `left` of learning rate and entropy; parts of the last loss."""
@@ -343,6 +353,14 @@ class Learner:
         self.steps = state["steps"]
 
 
+def averaged(tensor: Tensor) -> Tensor:
+    """The mean over all processes that train together, in place."""
+    if dist.is_initialized():
+        dist.all_reduce(tensor)
+        tensor /= dist.get_world_size()
+    return tensor
+
+
 def advantages_of(rewards: Tensor, values: Tensor, dones: Tensor, last: Tensor, args: Args) -> Tensor:
     """Advantages by GAE, backwards in time. All [T, N]; `last` [N] is what the observations after it are worth."""
     discount = args.gamma * ~dones
@@ -359,8 +377,13 @@ def advantages_of(rewards: Tensor, values: Tensor, dones: Tensor, last: Tensor, 
 
 def main(args: Args) -> dict[str, Any]:
     """Train, save, measure, draw; returns what results.json holds (the folder alone after `stop_after`)."""
+    # --- under torchrun: `world` processes, each with `num_envs` rows of the same run ---
+    if "WORLD_SIZE" in os.environ and not dist.is_initialized():
+        dist.init_process_group("gloo")
+    rank, world = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+
     # --- the gate, the environment, the agent ---
-    run = Run(args, "PPO")
+    run = Run(args, "PPO", leader=rank == 0)
     args = run.args
     batch = args.num_envs * args.num_steps
     if batch % args.minibatch:
@@ -376,26 +399,27 @@ def main(args: Args) -> dict[str, Any]:
     items = args.items or ITEMS.get(args.env_id, (0, 0))
     agent = Agent(envs.single_observation_space, envs.single_action_space, items, args).to(args.device)
     learner = Learner(agent, args, masked=run.package.schema.action_mask is not None)
-    generator = torch.Generator(args.device).manual_seed(args.seed)
+    generator = torch.Generator(args.device).manual_seed(args.seed + (rank << 32))
 
     # --- a new run, or one taken up where its last checkpoint left it, to the bit ---
-    iterations = max(1, args.total_steps // batch)
+    iterations = max(1, args.total_steps // (batch * world))
     if run.saved is None:
-        observation, info = envs.reset(seed=args.seed << 20)  # runs share no row's seed
+        observation, info = envs.reset(seed=(args.seed << 20) + rank * args.num_envs)  # runs share no row's seed
         mask = info.get("action_mask")
         agent.take_in(observation)
     else:
         agent.load_state_dict(run.saved["agent"])
         learner.load_state_dict(run.saved["optimizer"])
-        generator.set_state(run.saved["generator"])
-        envs.load_state_dict(run.saved["envs"])
-        observation, mask = run.saved["observation"].to(args.device), run.saved["mask"]
+        own = run.saved if world == 1 else run.saved["ranks"][rank]
+        generator.set_state(own["generator"])
+        envs.load_state_dict(own["envs"])
+        observation, mask = own["observation"].to(args.device), own["mask"]
     compiling = learner.compile(observation, mask) if args.compile_policy else 0.0
     if compiling:
         run.console.print(f"compiled in {compiling:.1f} s", highlight=False)
 
     # --- train ---
-    for iteration in run.iterations(iterations, batch):
+    for iteration in run.iterations(iterations, batch * world):
         began = time.perf_counter()
         left = 1 - iteration / iterations if args.anneal else 1.0
 
@@ -413,7 +437,7 @@ def main(args: Args) -> dict[str, Any]:
             steps.append((*shown, *got))
         observations, actions, masks, log_probs, values, *got = map(torch.stack, zip(*steps, strict=True))
         rewards, terminated, truncated, final, ended, returns, lengths = got  # [T, N], final [T, N, D]
-        episodes = torch.stack([ended.sum(), returns.sum(), lengths.sum()])
+        episodes = averaged(torch.stack([ended.sum(), returns.sum(), lengths.sum()])) * world
 
         # An episode that was cut off would have gone on: what its last observation is worth belongs to its return.
         # (SAME_STEP: the following observation is already the next episode's.) One that terminated is worth what it
@@ -439,15 +463,21 @@ def main(args: Args) -> dict[str, Any]:
             "loss/explained_variance": 1 - ((targets - values).var() / targets.var()).item(),
         }
         run.report(time.perf_counter() - began, episodes.tolist(), numbers)
-        run.save(
-            agent=agent.state_dict(),
-            optimizer=learner.state_dict(),
-            generator=generator.get_state(),
-            envs=envs.state_dict(),
-            observation=observation,
-            mask=mask,
-        )
+        if run.due:
+            own = {
+                "generator": generator.get_state(),
+                "envs": envs.state_dict(),
+                "observation": observation,
+                "mask": mask,
+            }
+            ranks: list[Any] = [None] * world if rank == 0 else []
+            if world > 1:
+                dist.gather_object(own, ranks or None)
+                own = {"ranks": ranks}
+            run.save(agent=agent.state_dict(), optimizer=learner.state_dict(), **own)
     envs.close()
+    if world > 1:
+        dist.destroy_process_group()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
     def trained(env: Any, observation: np.ndarray) -> Any:

@@ -256,3 +256,172 @@ def test_arguments_are_read_from_the_command_line(ppo: ModuleType, script: Scrip
     args = tyro.cli(ppo.Args, args=words)
     assert (args.items, args.resume, args.compile, args.learning_rate) == ((6, 3), Path("runs/one"), "inductor", 1e-4)
     assert tyro.cli(script("sb3_ppo").Args, args=["--num-envs", "8"]).num_envs == 8
+
+
+# --- the learner ------------------------------------------------------------------------------------------------------
+
+# What torch itself uses while it compiles.
+compiles = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch", "ignore:.*torch.jit.*:DeprecationWarning")
+
+
+def make_learner(ppo: ModuleType, masked: bool = False, discrete: bool = True, **options: Any) -> Any:
+    options = {"width": 8, "minibatch": 64, "compile_policy": False, **options}
+    space = gym.spaces.Discrete(3) if discrete else gym.spaces.Box(-2, 4, (2,))
+    torch.manual_seed(3)
+    args = ppo.Args(**options)
+    return ppo.Learner(ppo.Agent(gym.spaces.Box(-1, 1, (5,)), space, (0, 0), args), args, masked)
+
+
+def make_minibatch(learner: Any) -> torch.Tensor:
+    """Experience [C, 64] as the learner itself would have it."""
+    torch.manual_seed(4)
+    seen = torch.randn(64, 5)
+    mask = (torch.rand(64, 3) < 0.7).index_fill(1, torch.tensor([0]), True) if learner.masked else None
+    noise = learner.agent.noise(1, 64, torch.Generator().manual_seed(1))[0]
+    _, action, log_prob, value = learner.act(seen, noise, mask)
+    shown = seen[:, :0] if mask is None else mask
+    columns = [seen, action, shown, log_prob + 0.3 * torch.randn(64), value, torch.randn(64), torch.randn(64)]
+    return learner.pack(*(column[None] for column in columns)).T.contiguous()
+
+
+VARIANTS = [
+    {},
+    {"separate": True, "activation": "tanh", "clip_value": True},
+    {"discrete": False, "layers": 1},
+    {"masked": True, "normalize": True},
+]
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_a_step_is_what_torchs_own_adam_does_after_clipping(ppo: ModuleType, options: dict[str, Any]) -> None:
+    learner, model = make_learner(ppo, **options), make_learner(ppo, **options)
+    parameters = [part.detach().clone().requires_grad_() for part in learner.parts(learner.flat).values()]
+    optimizer = torch.optim.Adam(parameters, lr=1e-2, eps=1e-5)
+    minibatch, before = make_minibatch(learner), learner.flat.clone()
+    for count in range(1, 4):
+        loss, _ = model.loss(torch.cat([part.flatten() for part in parameters]), minibatch, torch.tensor(0.01))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 0.5)
+        optimizer.step()
+        learner.update(minibatch, torch.tensor([1e-2 / (1 - 0.9**count), (1 - 0.999**count) ** -0.5, 0.01]))
+    expected = torch.cat([part.detach().flatten() for part in parameters])
+    torch.testing.assert_close(learner.flat, expected, rtol=1e-4, atol=1e-6)
+    assert (learner.flat - before).abs().mean() > 1e-3
+    assert all(  # the agent's own parameters are the vector's
+        parameter.untyped_storage().data_ptr() == learner.flat.untyped_storage().data_ptr()
+        for parameter in learner.agent.parameters()
+    )
+
+
+@compiles
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [VARIANTS[1], VARIANTS[2]])
+def test_compiled_and_eager_take_the_same_steps(ppo: ModuleType, options: dict[str, Any]) -> None:
+    eager, compiled = make_learner(ppo, **options), make_learner(ppo, **options, compile_policy=True)
+    before = compiled.flat.clone()
+    assert compiled.compile(torch.randn(64, 5), None) > 0
+    assert torch.equal(compiled.flat, before)  # compiling leaves no trace
+    assert not compiled.mean.any()
+    minibatch = make_minibatch(eager)
+    torch.testing.assert_close(make_minibatch(compiled), minibatch, rtol=1e-4, atol=1e-5)
+    for _ in range(3):
+        parts = [learner.update(minibatch, torch.tensor([1e-3, 1.0, 0.01])) for learner in (eager, compiled)]
+        torch.testing.assert_close(*parts, rtol=1e-3, atol=1e-5)
+    torch.testing.assert_close(compiled.flat, eager.flat, rtol=1e-3, atol=1e-5)
+
+
+@compiles
+@pytest.mark.slow
+def test_a_compiled_run_resumes_to_the_bit(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
+    size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "total_steps": 4 * 320, "compile_policy": True}
+    whole = ppo.main(ppo.Args(runs=tmp_path / "whole", **size))
+    part = ppo.main(ppo.Args(runs=tmp_path / "parts", stop_after=2, **size))
+    resumed = ppo.main(ppo.Args(resume=Path(part["folder"])))
+    one, other = (torch.load(Path(run["folder"]) / "checkpoint.pt", weights_only=True) for run in (whole, resumed))
+    assert whole["compile_seconds"] > 0
+    for key in ("agent", "optimizer", "generator", "envs", "observation"):
+        assert same(one[key], other[key]), key
+    halfway = ppo.main(ppo.Args(runs=tmp_path / "half", stop_after=2, **size))
+    agent = torch.load(Path(halfway["folder"]) / "checkpoint.pt", weights_only=True)["agent"]
+    assert not same(one["agent"], agent)
+
+
+def test_advantages_are_those_of_the_recursion(ppo: ModuleType) -> None:
+    torch.manual_seed(0)
+    rewards, values, last = torch.randn(6, 4), torch.randn(6, 4), torch.randn(4)
+    dones = torch.rand(6, 4) < 0.3
+    args = ppo.Args(gamma=0.9, gae_lambda=0.7)
+    found = ppo.advantages_of(rewards, values, dones, last, args)
+    for row in range(4):
+        advantage, following = 0.0, float(last[row])
+        for t in reversed(range(6)):
+            goes_on = 0.0 if dones[t, row] else 1.0
+            delta = float(rewards[t, row]) + 0.9 * goes_on * following - float(values[t, row])
+            advantage = delta + 0.9 * 0.7 * goes_on * advantage
+            following = float(values[t, row])
+            assert float(found[t, row]) == pytest.approx(advantage, abs=1e-5)
+
+
+def test_tanh_is_close_and_so_is_its_gradient(ppo: ModuleType) -> None:
+    x = torch.linspace(-12, 12, 10_001, requires_grad=True)
+    y = ppo.Tanh.apply(x)
+    assert (y - x.tanh()).abs().max() < 2e-5
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert (gradient - (1 - x.tanh() ** 2)).abs().max() < 4e-5
+
+
+def test_a_forbidden_action_has_probability_0(ppo: ModuleType, cut_off: EnvPackage, tmp_path: Path) -> None:
+    """counter forbids action 1 from its third count on."""
+    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    class Watched(ppo.Learner):
+        def act(self, observation: torch.Tensor, noise: torch.Tensor, mask: torch.Tensor) -> Any:
+            found = super().act(observation, noise, mask)
+            assert torch.equal(mask[:, 1], observation[:, 0] < 3)
+            seen.append((observation[:, 0], found[1]))
+            return found
+
+    original = ppo.Learner
+    ppo.Learner = Watched
+    try:
+        results = ppo.main(
+            ppo.Args(env_id="simulacrum/counter-v0", runs=tmp_path, total_steps=640, stop_after=1, **SMALL)
+        )
+    finally:
+        ppo.Learner = original
+    count, action = (torch.cat(column) for column in zip(*seen, strict=True))
+    assert set(action[count < 3].tolist()) == {0, 1}
+    assert set(action[count >= 3].tolist()) == {0}
+    saved = torch.load(Path(results["folder"]) / "checkpoint.pt", weights_only=True)
+    assert all(torch.isfinite(part).all() for part in saved["agent"].values())
+
+
+def test_observations_are_normalised_by_all_that_was_seen(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
+    agent = make_learner(ppo, normalize=True).agent
+    torch.manual_seed(0)
+    parts = [torch.randn(3, 7, 5) * 4 + 9, torch.randn(40, 5) - 2, torch.randn(1, 5)]
+    for part in parts:
+        agent.take_in(part)
+    whole = torch.cat([part.flatten(0, -2) for part in parts])
+    torch.testing.assert_close(agent.mean, whole.mean(0), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(agent.variance, whole.var(0, correction=0), rtol=1e-4, atol=1e-4)
+    size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "total_steps": 640, "normalize": True}
+    saved = torch.load(Path(ppo.main(ppo.Args(**size))["folder"]) / "checkpoint.pt", weights_only=True)
+    assert saved["agent"]["seen"] == 16 + 2 * 320
+    assert not torch.equal(saved["agent"]["mean"], torch.zeros(len(saved["agent"]["mean"])))
+
+
+def test_it_stops_at_a_target_return(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
+    size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "total_steps": 100 * 320}
+    results = ppo.main(ppo.Args(target_return=-100.0, **size))
+    assert results["reached_target"]
+    assert results["steps"] < 100 * 320
+
+
+def test_sizes_that_do_not_fit_are_named(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
+    size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "minibatch": 100}
+    with pytest.raises(SystemExit, match="--minibatch 100 does not divide the 320"):
+        ppo.main(ppo.Args(**size))
+    with pytest.raises(SystemExit, match="relu, tanh"):
+        make_learner(ppo, activation="gelu")

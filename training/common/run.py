@@ -64,7 +64,7 @@ class Run(Generic[A]):
     """One run of a script, new or resumed. `args` are those that hold; `saved` is the checkpoint or None.
 
     A script reads `saved` to put its parts back, goes through `iterations` with `report` and `save`, and ends with
-    `finish`.
+    `finish`. Of several processes that train together one is the `leader`: the others write and show nothing.
 
     Raises:
         GateError: the gate is closed.
@@ -72,27 +72,29 @@ class Run(Generic[A]):
         SystemExit: nothing to resume there, or arguments that a resumed run cannot take.
     """
 
-    def __init__(self, args: A, title: str) -> None:
+    def __init__(self, args: A, title: str, *, leader: bool = True) -> None:
         self.saved: dict[str, Any] | None = None
         if args.resume is not None:
             self.saved = _load(args.resume / "checkpoint.pt")
             args = taken_up(args, self.saved["args"])
-        self.args, self.title = args, title
+        self.args, self.title, self.leader = args, title, leader
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
-        self.console = Console()
+        self.console = Console(quiet=not leader)
         self.package, self.provenance = gate(args)
         self.curve: list[list[float]] = []  # step, seconds, mean return, mean length, episodes
         self.seconds, self.done = 0.0, 0  # spent training, iterations
         self.step = 0
         self.reached = False  # the target return
         if self.saved is None or args.resume is None:
-            self.folder = new_folder(args, self.provenance)
+            self.folder = new_folder(args, self.provenance) if leader else args.runs
         else:
             self.folder = args.resume
             _require_same_env(self.saved, self.package, self.folder)
             self.curve, self.seconds = self.saved["curve"], self.saved["seconds"]
             self.done, self.step = self.saved["iterations"], self.saved["step"]
+        if not leader:
+            return
         self._tracked = _track(self.folder, args, title) if args.track else None
         self.writer = SummaryWriter(str(self.folder), purge_step=self.step or None)
         self.writer.add_text("arguments", "\n".join(f"    {key}: {value}" for key, value in plain(args).items()))
@@ -128,7 +130,7 @@ class Run(Generic[A]):
         if count:
             self.curve.append([self.step, self.seconds, returns / count, lengths / count, count])
             numbers = {"episode/return": returns / count, "episode/length": lengths / count, **numbers}
-        for key, number in {**numbers, "speed/steps_per_second": speed}.items():
+        for key, number in {**numbers, "speed/steps_per_second": speed}.items() if self.leader else ():
             self.writer.add_scalar(key, number, self.step)
         shown = f"return {returns / count:6.2f}" if count else "no episode ended"
         self._progress.update(self._task, completed=self.step, shown=f"{shown}  {speed:9,.0f} steps/s")
@@ -150,13 +152,17 @@ class Run(Generic[A]):
                 return total / count
         return float("-inf")
 
+    @property
+    def due(self) -> bool:
+        """Whether `save` will write: every `checkpoint_every` iterations, at the end, when stopping."""
+        return self.done % self.args.checkpoint_every == 0 or self.done == self._stop or self.reached
+
     def save(self, **parts: Any) -> None:
         """Write the checkpoint where one is due: every `checkpoint_every` iterations, at the end, when stopping.
 
         It replaces the last one in one step: killed at any moment, the run still has one.
         """
-        due = self.done % self.args.checkpoint_every == 0 or self.done == self._stop or self.reached
-        if not due:
+        if not self.due or not self.leader:
             return
         state = {
             "args": plain(self.args),
@@ -182,6 +188,8 @@ class Run(Generic[A]):
             trained: the policy, for one row of the reference twin.
             more: more for results.json.
         """
+        if not self.leader:
+            return {}
         if self.unfinished:
             self.writer.close()
             text = f"stopped after {self.done} of {self._total} iterations: --resume {self.folder}"
