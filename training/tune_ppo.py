@@ -29,9 +29,9 @@ from ppo import Args as PPOArgs
 
 # What is searched, as Tune draws it: tune.loguniform, tune.choice, ... by the name that ppo.py's Args give it.
 SEARCHED = {
-    "learning_rate": tune.loguniform(2e-4, 2e-2),
-    "entropy": tune.loguniform(1e-4, 5e-2),
-    "epochs": tune.choice([1, 3, 6]),
+    "learning_rate": tune.loguniform(3e-4, 1e-2),
+    "entropy": tune.loguniform(1e-4, 3e-2),
+    "epochs": tune.choice([3, 6, 10]),
 }
 
 

@@ -45,7 +45,8 @@ def test_env_runners_on_both_nodes(
     nodes: set[str] = set()
     train = rllib_ppo.train
 
-    def watched(args: Any, algorithm: Any, writer: Any, console: Any) -> Any:  # where the env runners live, asked of themselves
+    def watched(args: Any, algorithm: Any, writer: Any, console: Any) -> Any:
+        """Ask the env runners first where they live."""
         found = algorithm.env_runner_group.foreach_env_runner(
             lambda runner: (
                 __import__("ray").get_runtime_context().get_node_id(),
