@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,10 +87,11 @@ def _checkpoint(file: Path, script: str, package: EnvPackage) -> Act:
     trainer = _script(file, script)
     try:
         saved = torch.load(file, map_location="cpu", weights_only=True)
-        args, schema = saved["args"], package.schema
-        items = args["items"] or trainer.ITEMS.get(args["env_id"], (0, 0))
-        spaces = single_observation_space(schema), single_action_space(schema)
-        agent = trainer.Agent(*spaces, tuple(items), args["width"])
+        known = {field.name for field in fields(trainer.Args)}
+        args = trainer.Args(**{name: value for name, value in saved["args"].items() if name in known})
+        items = args.items or trainer.ITEMS.get(args.env_id, (0, 0))
+        spaces = single_observation_space(package.schema), single_action_space(package.schema)
+        agent = trainer.Agent(*spaces, tuple(items), args)
         agent.load_state_dict(saved["agent"])
     except (Exception, SystemExit) as error:
         told = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -14,6 +14,7 @@ from simulacrum.cli import terminal
 from simulacrum.cli.choices import Json
 
 if TYPE_CHECKING:
+    from simulacrum.attest.record import Report
     from simulacrum.contract.package import BrokenPackage, EnvPackage
 
 STYLES = {"fresh": "green", "failing": "bold red", "damaged": "bold red", "broken": "bold red"}
@@ -24,7 +25,8 @@ class Listed:
     """One environment. `gate` is the gate's status, or "broken"; `validated` names the configurations it opens for.
 
     `unbuilt` says why it has no native form, where a full run found that it cannot have one. `mutants` is the mutation
-    score, None where none was measured.
+    score, None where none was measured. `transfer` is the verdict of `simulacrum transfer` on these files: equal,
+    equivalent, "not shown" or different; None where it was not run.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Listed:
     next_command: str
     unbuilt: str | None = None
     mutants: Mutants | None = None
+    transfer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ def list_(
 
     --json prints one document with version and environments, each with its id, name, gate (fresh, missing, stale,
     failing, partial, damaged, other_configuration or broken), why (sentences), validated (configurations), folder,
-    origin, next_command, unbuilt and mutants (null, or score, killed, counted, finished, age, stale and why).
+    origin, next_command, unbuilt, mutants (null, or score, killed, counted, finished, age, stale and why) and transfer
+    (null, or the verdict of `simulacrum transfer`).
     """
     from simulacrum.contract.package import find_packages
 
@@ -109,7 +113,13 @@ def listed(package: EnvPackage | BrokenPackage) -> Listed:
         next_command=f"simulacrum validate {terminal.spoken(package)}",
         unbuilt=next((str(one.details["reason"]) for one in configurations if "reason" in one.details), None),
         mutants=_mutants(package),
+        transfer=_transfer(state.report) if state.status in ("fresh", "failing") else None,
     )
+
+
+def _transfer(report: Report | None) -> str | None:
+    found = None if report is None else report.checks.get("policy_transfer")
+    return None if found is None else str(found.evidence.get("verdict") or found.status)
 
 
 def _mutants(package: EnvPackage) -> Mutants | None:
@@ -162,7 +172,8 @@ def _score(mutants: Mutants | None) -> Text:
 
 def _why(row: Listed) -> str:
     if row.gate == "fresh":
-        return f"validated: {', '.join(row.validated)}"
+        played = "" if row.transfer is None else f"; policies: {row.transfer}"
+        return f"validated: {', '.join(row.validated)}{played}"
     shown = row.why[:3] + ([f"and {len(row.why) - 3} more"] if len(row.why) > 3 else [])
     text = "; ".join(shown)
     return f"{text}; {row.next_command}" if row.gate == "broken" else text

@@ -120,12 +120,12 @@ class JsonView(View):
     def trained(self, one: Trained) -> None:
         self.event("trained", **vars(one))
 
-    def event(self, kind: str, **parts: Any) -> None:
+    def event(self, name: str, /, **parts: Any) -> None:
         """Print one event."""
         from simulacrum.attest.canonical import plain
 
         self.spoke = time.perf_counter()
-        terminal.print_json(plain({"event": kind, **parts}, kind))
+        terminal.print_json(plain({"event": name, **parts}, name))
 
 
 def view_for(known: Standing, fields: list[str], *, json: bool) -> View:

@@ -173,10 +173,9 @@ def _named(package: EnvPackage, given: str, seed: int) -> Policy:
     import hashlib
 
     from simulacrum.cli.given_policy import load_policy
-    from simulacrum.transfer.exact import ROWS
     from simulacrum.transfer.policies import at_random, of_function, probes_of
 
-    known = {one.name: one for one in [*probes_of(package), at_random(package.schema, ROWS, seed)]}
+    known = {one.name: one for one in [*probes_of(package), at_random(package.schema, seed)]}
     if given in known:
         return known[given]
     file = Path(given.partition(":")[0]).expanduser()

@@ -101,10 +101,15 @@ def probes_of(package: EnvPackage) -> list[Policy]:
     return [of_function(probe.name, probe.act, {"kind": "probe"}) for probe in getattr(module, "PROBES", ())]
 
 
-def at_random(schema: Schema, num_envs: int, seed: int) -> Policy:
-    """Uniform over the action space; for `num_envs` rows."""
-    driver = Random(schema, num_envs, seed)
-    return Policy("random", batch=lambda shown, mask: driver.actions({}, 0), about={"kind": "random", "seed": seed})
+def at_random(schema: Schema, seed: int) -> Policy:
+    """Uniform over the action space. It is one stream of draws: what it does depends on what it did before."""
+    drivers: dict[int, Random] = {}
+
+    def batch(shown: Any, mask: Any) -> Any:
+        rows = len(next(iter(shown.values())) if isinstance(shown, Mapping) else shown)
+        return drivers.setdefault(rows, Random(schema, rows, seed)).actions({}, 0)
+
+    return Policy("random", batch=batch, about={"kind": "random", "seed": seed})
 
 
 def names(policies: Sequence[Policy]) -> str:

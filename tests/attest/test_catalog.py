@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from simulacrum.attest.catalog import BY_NAME, CHECK_NAMES, CHECKS, SUB_CHECK_PATHS, SUB_CHECKS, of_level
+from simulacrum.attest.catalog import (
+    BY_NAME,
+    CHECK_NAMES,
+    CHECKS,
+    OPTIONAL,
+    OPTIONAL_NAMES,
+    SUB_CHECK_PATHS,
+    SUB_CHECKS,
+    of_level,
+)
 
 
 def test_the_ten_checks_in_their_order() -> None:
@@ -21,8 +30,15 @@ def test_the_ten_checks_in_their_order() -> None:
     assert list(BY_NAME) == list(CHECK_NAMES)
 
 
+def test_what_may_be_added_is_no_check_of_the_battery() -> None:
+    assert OPTIONAL_NAMES == ("policy_transfer",)
+    assert not set(OPTIONAL_NAMES) & set(BY_NAME)
+    assert {check.required for check in OPTIONAL} == {"if run"}
+    assert not set(of_level(3)) & set(OPTIONAL_NAMES)
+
+
 def test_each_check_says_what_it_proves_and_what_it_cannot_see() -> None:
-    for check in CHECKS:
+    for check in (*CHECKS, *OPTIONAL):
         assert len(check.claim) > 20, check.name
         assert len(check.blind_spot) > 20, check.name
         assert check.claim != check.blind_spot, check.name

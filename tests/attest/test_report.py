@@ -21,6 +21,7 @@ from simulacrum.attest.report import (
     CheckResult,
     Configuration,
     Report,
+    add_result,
     merged,
     partial_place,
     read_report,
@@ -303,3 +304,43 @@ def test_the_state_directory_without_the_variable(monkeypatch: pytest.MonkeyPatc
     environment |= {"XDG_STATE_HOME": "/somewhere"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.stdout.strip().endswith("simulacrum"), done.stderr
+
+
+def test_optional_result_is_added_and_outlives_the_next_full_run(package: EnvPackage, make_report: MakeReport) -> None:
+    path = write_report(package, make_report())
+    before = read_report(path)
+    found = CheckResult("passed", 2.0, "2 policies play the same", {"verdict": "equal"})
+    assert add_result(package, path, before.whole, "policy_transfer", found) == path
+    after = read_report(path)
+    assert after.checks["policy_transfer"] == found
+    assert replace(after, checks=before.checks) == before
+    assert after.passed
+    write_report(package, make_report())
+    again = read_report(path)
+    assert again.checks["policy_transfer"] == found
+    assert again.revision == before.revision + 1
+
+
+def test_no_report_needs_an_optional_check_and_a_failed_one_speaks_against_it(make_report: MakeReport) -> None:
+    report = make_report()
+    assert report.passed
+    for status, passes in {"passed": True, "inconclusive": True, "skipped": True, "failed": False}.items():
+        added = replace(report, checks={**report.checks, "policy_transfer": CheckResult(status, message="reward")})
+        assert added.passed is passes, status
+        assert added.problems == ([] if passes else ["policy_transfer: failed: reward"])
+
+
+def test_result_found_on_other_files_is_refused(package: EnvPackage, make_report: MakeReport) -> None:
+    path = write_report(package, make_report())
+    kept = path.read_bytes()
+    with pytest.raises(ReportError, match="other files"):
+        add_result(package, path, "0" * 64, "policy_transfer", CheckResult("passed"))
+    whole = read_report(path).whole
+    with (package.folder / "spec.md").open("a") as file:
+        file.write("\nmore\n")
+    with pytest.raises(ReportError, match="other files") as raised:
+        add_result(package, path, whole, "policy_transfer", CheckResult("passed"))
+    assert "spec.md" in str(raised.value.found)
+    assert path.read_bytes() == kept
+    with pytest.raises(ReportError, match="does not fit its schema"):
+        write_report(package, make_report(checks={"policy_transport": CheckResult("passed")}))

@@ -92,7 +92,7 @@ def test_policy_that_raises_is_told_as_its_own(toywalk):
 
 def test_random_plays_too(toywalk):
     package = toywalk()
-    outcome = played(package, [at_random(package.schema, 1, seed=3)])
+    outcome = played(package, [at_random(package.schema, seed=3)])
     assert outcome.status == "passed"
     assert outcome.evidence["policies"]["random"]["episodes"] == EACH
 
