@@ -17,7 +17,7 @@ import matplotlib
 import numpy as np
 import tyro
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from ray import tune
 from ray.tune.search.basic_variant import BasicVariantGenerator
 from rich.console import Console
@@ -158,6 +158,8 @@ def draw(path: Path, args: Args, settings: list[dict[str, Any]]) -> None:
     curves.legend(frameon=False, loc="upper left", fontsize="small")
     ends.set_title("on the reference twin", loc="left", fontsize="medium")
     ends.set_xscale("log")
+    ends.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ends.xaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
     ends.xaxis.set_minor_formatter(NullFormatter())
     ends.set_xlabel("learning rate")
     for axes in (curves, ends):
