@@ -30,12 +30,12 @@ from common import Run, RunArgs, action_count, observation_size
 class Args(RunArgs):
     exp: str = "ppo_rnn"  # name of the experiment, a part of the run's folder name
 
-    total_steps: int = 500_000  # environment steps, all rows together
+    total_steps: int = 300_000  # environment steps, all rows together
     num_envs: int = 64  # rows of the batch
-    num_steps: int = 64  # steps of every row between updates; gradients reach no further back
+    num_steps: int = 32  # steps of every row between updates; gradients reach no further back
     epochs: int = 4  # passes over each batch of experience
     minibatch: int = 16  # rows an update; each brings its whole sequence
-    learning_rate: float = 1e-3  # at the start; falls to zero along a line
+    learning_rate: float = 2e-3  # at the start; falls to zero along a line
     gamma: float = 0.99  # discount
     gae_lambda: float = 0.95  # 0: one-step advantages; 1: whole returns
     clip: float = 0.2  # how far a probability may move before its gradient stops, as a ratio
@@ -48,13 +48,20 @@ class Args(RunArgs):
 
 
 class Agent(nn.Module):
-    """Policy and value behind one GRU. T steps of N rows are read at once; acting is T = 1."""
+    """Policy and value behind one GRU. T steps of N rows are read at once; acting is T = 1.
+
+    Observations are read as distances from their mean, in standard deviations, both of all that was seen so far: what
+    changes from step to step is often small beside what an observation says, and here it is the change that matters.
+    """
 
     def __init__(self, observations: int, actions: int, args: Args) -> None:
         super().__init__()
         seen = torch.ones(observations)
         seen[list(args.hide)] = 0
         self.register_buffer("seen", seen)
+        self.register_buffer("count", torch.full((), 1e-4))  # so little that what comes decides
+        self.register_buffer("mean", torch.zeros(observations))
+        self.register_buffer("squares", torch.full((observations,), 1e-4))  # sum of squared distances from the mean
         self.width, self.memory = args.width, args.memory
         self.read = nn.Sequential(layer(observations, args.width), nn.Tanh())
         self.cell = nn.GRUCell(args.width, args.width)
@@ -77,13 +84,22 @@ class Agent(nn.Module):
         Returns:
             Logits of the policy [T, N, A], values [T, N], the memory after the last step [N, width].
         """
-        read, remembered = self.read(observation * self.seen), []
+        shown = (observation - self.mean) / (self.squares / self.count).sqrt()
+        read, remembered = self.read(shown.clamp(-10, 10) * self.seen), []
         for now, first in zip(read, begins, strict=True):
             kept = hidden * ~first[:, None] if self.memory else torch.zeros_like(hidden)
             hidden = self.cell(now, kept)
             remembered.append(hidden)
         known = torch.stack(remembered)
         return self.policy(known), self.value(known).squeeze(-1), hidden
+
+    def get_used_to(self, observation: Tensor) -> None:
+        """Count these observations [T, N, D] into mean and standard deviation."""
+        count, mean = observation[..., 0].numel(), observation.mean((0, 1))
+        total, moved = self.count + count, mean - self.mean
+        self.squares += (observation - mean).square().sum((0, 1)) + moved.square() * self.count * count / total
+        self.mean += moved * count / total
+        self.count.copy_(total)
 
 
 def layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
@@ -168,6 +184,8 @@ def main(args: Args) -> dict[str, Any]:
             advantage = delta + args.gamma * args.gae_lambda * goes_on * advantage
             advantages[t], next_value = advantage, values[t]
         targets = advantages + values
+        # Policy and value share the memory. Values far from 1 would have all of it, so their errors are taken small.
+        size = targets.var().clamp(min=1)
 
         # Updates. Rows are drawn, time stays whole: [num_steps, minibatch].
         for _ in range(args.epochs):
@@ -182,12 +200,14 @@ def main(args: Args) -> dict[str, Any]:
                 better = (better - better.mean()) / (better.std() + 1e-8)
                 clipped = ratio.clamp(1 - args.clip, 1 + args.clip)
                 policy_loss = -torch.min(ratio * better, clipped * better).mean()
-                value_loss = 0.5 * (value - targets[:, rows]).square().mean()
+                value_loss = 0.5 * (value - targets[:, rows]).square().mean() / size
                 loss = policy_loss + args.value_weight * value_loss - args.entropy * left * spread
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
                 optimizer.step()
+
+        agent.get_used_to(observations)  # now, since an update must see what the experience saw
 
         # What happened, in numbers.
         shown = {

@@ -109,3 +109,16 @@ def test_a_sequence_read_at_once_is_the_same_read_step_by_step(ppo_rnn: ModuleTy
 def test_hidden_entries_must_be_there(ppo_rnn: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="0 to 1"):
         ppo_rnn.main(ppo_rnn.Args(runs=tmp_path, env_id="simulacrum/toywalk-v0", hide=(2,), **SMALL))
+
+
+def test_gets_used_to_what_it_sees(ppo_rnn: ModuleType) -> None:
+    """In pieces or at once: mean and standard deviation of all that was counted."""
+    agent, seen = ppo_rnn.Agent(3, 2, ppo_rnn.Args(width=8)), torch.randn(60, 50, 3) * torch.tensor([0.1, 1, 9]) + 4
+    for part in seen.split((7, 20, 33)):
+        agent.get_used_to(part)
+    torch.testing.assert_close(agent.mean, seen.mean((0, 1)), rtol=1e-4, atol=0)
+    torch.testing.assert_close((agent.squares / agent.count).sqrt(), seen.std((0, 1)), rtol=1e-3, atol=0)
+    shown: list[torch.Tensor] = []
+    agent.read.register_forward_pre_hook(lambda _, inputs: shown.append(inputs[0]))
+    agent(seen, agent.empty(50), torch.zeros(60, 50, dtype=torch.bool))
+    torch.testing.assert_close(shown[0].std((0, 1)), torch.ones(3), rtol=1e-2, atol=0)
