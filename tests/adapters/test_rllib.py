@@ -12,6 +12,7 @@ import gymnasium as gym
 import kit
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("ray.rllib")
 
@@ -35,6 +36,13 @@ pytestmark = [
 ]
 LIMIT = 7  # counter's time limit
 COUNTER = "simulacrum/counter-v0"
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    """RLlib with a seed turns torch's deterministic algorithms on, for the whole process and for good."""
+    yield
+    torch.use_deterministic_algorithms(False)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 pytest.importorskip("ray.rllib")
 
@@ -23,6 +24,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore:.*rllib-single-agent-env-v0:UserWarning"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    """RLlib with a seed turns torch's deterministic algorithms on, for the whole process and for good."""
+    yield
+    torch.use_deterministic_algorithms(False)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+import torch
 
 pytest.importorskip("ray.rllib")
 
@@ -26,6 +27,13 @@ pytestmark = [
 ]
 ROOT = Path(__file__).parents[2]
 SMALL: dict[str, Any] = {"num_envs": 8, "batch": 320, "minibatch": 160, "width": 16, "eval_episodes": 3}
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    """RLlib with a seed turns torch's deterministic algorithms on, for the whole process and for good."""
+    yield
+    torch.use_deterministic_algorithms(False)
 
 
 @pytest.fixture
