@@ -53,7 +53,7 @@ class Args(EvalArgs, EnvArgs):
     value_weight: float = 0.5  # weight of the value loss
     max_grad_norm: float = 0.5  # gradients are scaled down to this norm
     width: int = 64  # units of the two hidden layers
-    timed: int = 2  # iterations to time, together and one learner after the other; 0: none
+    timed: int = 5  # iterations to time, together and one learner after the other; 0: none
 
 
 class Network(nn.Module):
@@ -249,7 +249,7 @@ def draw(path: Path, args: Args, curves: np.ndarray, kinds: list[tuple[float, in
     axes.set_title(f"{len(kinds)} learners at once on {args.env_id}", loc="left", fontweight="bold")
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left")
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     figure.savefig(path, dpi=100)
 
 
