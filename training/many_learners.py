@@ -289,7 +289,8 @@ def main(args: Args) -> dict[str, Any]:
     console.print(table(args, kinds, returns))
     curves = recent(np.stack(episodes))
     draw(folder / "learners.png", args, curves, kinds)
-    results: dict[str, Any] = {"seconds": took, "curves": np.where(np.isnan(curves), None, curves).tolist(), "reference": returns, "kinds": kinds}
+    shown = np.where(np.isnan(curves), None, curves).tolist()
+    results: dict[str, Any] = {"seconds": took, "curves": shown, "reference": returns, "kinds": kinds}
     if args.timed:
         together, alone = seconds(args, [kinds]), seconds(args, [[kind] for kind in kinds])
         results |= {"together": together, "one_by_one": alone, "times_faster": alone / together}
