@@ -28,6 +28,8 @@ from torchrl.collectors import Collector
 from torchrl.data import Bounded, Categorical, MultiCategorical, OneHot
 from torchrl.envs import ActionMask, RewardSum, SerialEnv, StepCounter, TransformedEnv
 from torchrl.envs.utils import check_env_specs
+from torchrl.modules import ValueOperator
+from torchrl.objectives.value import GAE
 from torchrl.record import PixelRenderTransform
 
 import simulacrum
@@ -192,6 +194,20 @@ def test_case_b07_both_flags_are_both_shown(make: Callable[..., TorchRLEnv]) -> 
     assert last["terminated"].all()
     assert last["truncated"].all()
     assert last["done"].all()
+
+
+def test_gae_bootstraps_what_was_cut_off_and_nothing_else(make: Callable[..., TorchRLEnv]) -> None:
+    torch.manual_seed(1)
+    value = ValueOperator(torch.nn.Linear(2, 1), in_keys=["observation"])
+    data = make(2, params={"goal": [1000, LIMIT]}).rollout(3 * LIMIT, break_when_any_done=False)
+    with torch.no_grad():
+        GAE(gamma=0.5, lmbda=0.0, value_network=value)(data)
+        worth = value.module(data["next", "observation"])
+    ended = data["next", "done"]
+    assert ended.sum().item() == 2 * 3
+    wanted = 1 + 0.5 * worth
+    wanted[1][ended[1]] = 1  # this row's episodes are terminated
+    torch.testing.assert_close(data["value_target"], wanted)
 
 
 def test_a_mask_resets_its_rows_and_no_other(make: Callable[..., TorchRLEnv]) -> None:
