@@ -172,7 +172,7 @@ def test_single_environments_are_refused(counter: EnvPackage, runners: Any) -> N
 
 
 def by_id(check: bool = True, **env_config: Any) -> Any:
-    config = PPOConfig().environment(COUNTER, env_config=env_config)
+    config = PPOConfig().environment(f"simulacrum:{COUNTER}", env_config=env_config)
     config.env_runners(num_envs_per_env_runner=3, gym_env_vectorize_mode="vector_entry_point")
     return config.callbacks(on_environment_created=check_rllib_env) if check else config
 
