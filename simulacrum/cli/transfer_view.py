@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rich.status import Status
-from rich.table import Table
 from rich.text import Text
 
 from simulacrum.cli import terminal
@@ -152,7 +151,8 @@ def show(known: Standing, outcome: Outcome, picture: Path | None, view: View, *,
     console = view.console
     if "tests" in outcome.evidence:
         console.print()
-        console.print(_tests(outcome.evidence["tests"]))
+        for name, one in outcome.evidence["tests"].items():
+            console.print(_test(name, one), soft_wrap=True)
     if outcome.divergence is not None:
         _show_divergence(view, outcome)
     console.print()
@@ -177,17 +177,17 @@ def _result(known: Standing, outcome: Outcome, seconds: float) -> Any:
     return replace(outcome, evidence=evidence).result(seconds)
 
 
-def _tests(tests: Mapping[str, Any]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
-    for heading in ("comparison", "difference", "interval", "margin", "p", "power", "n for 0.8", "verdict"):
-        table.add_column(heading, justify="left" if heading in ("comparison", "verdict") else "right", no_wrap=True)
-    for name, one in tests.items():
-        needed = "over 10,000" if one["needed"] is None else str(one["needed"])
-        table.add_row(
-            name, f"{one['difference']:+.4g}", f"{one['low']:+.4g} .. {one['high']:+.4g}", f"±{one['margin']:g}",
-            f"{one['p']:.2g}", f"{one['power']:.2f}", needed, one["verdict"],
-        )  # fmt: skip
-    return table
+def _test(name: str, one: Mapping[str, Any]) -> Text:
+    """A comparison in a line: `trained  +0.4987 (90 % interval -0.806 to +1.803), margin ±2.5: equivalent; ...`."""
+    level, needed = round(100 * (1 - 2 * one["alpha"])), one["needed"]
+    style = {"equivalent": "green", "different": "bold red"}.get(one["verdict"], "yellow")
+    return Text.assemble(
+        f"{name:<8} {one['difference']:+.4g} ({level} % interval {one['low']:+.4g} to {one['high']:+.4g}), "
+        f"margin ±{one['margin']:g}: ",
+        (one["verdict"], style),
+        f"; p {one['p']:.2g}, power {one['power']:.2f}, "
+        f"{'over 10,000' if needed is None else needed} trainings a twin for a power of 0.8",
+    )
 
 
 def _show_divergence(view: View, outcome: Outcome) -> None:
@@ -203,7 +203,8 @@ def _show_divergence(view: View, outcome: Outcome) -> None:
 
 def _verdict(outcome: Outcome, seconds: float) -> Text:
     word = {"passed": "passed", "failed": "FAILED", "inconclusive": "not shown"}[outcome.status]
-    return Text.assemble((word, STATUS_STYLES[outcome.status]), f": {outcome.message} ({seconds:.1f} s)")
+    said = outcome.message.partition(": ")[0] if "tests" in outcome.evidence else outcome.message
+    return Text.assemble((word, STATUS_STYLES[outcome.status]), f": {said} ({seconds:.1f} s)")
 
 
 def _gate(gate: GateState) -> Text:

@@ -95,50 +95,50 @@ def made_pool(size: int, steps: int, episodes: int) -> Pool:
     return Pool(means)
 
 
-def rate(a: np.ndarray, b: np.ndarray, margin: float, n: int, repetitions: int, seed: int) -> float:
+def rate(a: np.ndarray, b: np.ndarray, margin: float, n: int, repetitions: int, alpha: float) -> float:
     """How often n of `a` and n of `b` are called equivalent, over so many draws."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(n)
     x, y = (side[generator.integers(len(side), size=(repetitions, n))] for side in (a, b))
-    return float(accepted(x, y, margin).mean())
+    return float(accepted(x, y, margin, alpha).mean())
 
 
-def accepted(x: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
+def accepted(x: np.ndarray, y: np.ndarray, margin: float, alpha: float = ALPHA) -> np.ndarray:
     """`simulacrum.transfer.tost.tost` of each row of `[R, n]` and `[R, n]`: whether it says "equivalent"."""
     parts = [side.var(axis=1, ddof=1) / side.shape[1] for side in (x, y)]
     error = np.sqrt(parts[0] + parts[1])
     below = parts[0] ** 2 / (x.shape[1] - 1) + parts[1] ** 2 / (y.shape[1] - 1)
     degrees = np.where(below > 0, (parts[0] + parts[1]) ** 2 / np.where(below > 0, below, 1), 1e6)
-    half = stats.t.ppf(1 - ALPHA, degrees) * error
+    half = stats.t.ppf(1 - alpha, degrees) * error
     difference = x.mean(axis=1) - y.mean(axis=1)
     return (difference - half > -margin) & (difference + half < margin)
 
 
-def curves(pool: Pool, margin: float, sizes: Sequence[int], repetitions: int) -> list[dict[str, float]]:
+def curves(pool: Pool, margin: float, repetitions: int, alpha: float) -> list[dict[str, float]]:
     """The rate of "equivalent" for each n and each true difference, with real returns and with normal ones."""
     honest, rows = np.array(pool.means["honest"]), []
-    for n in sizes:
+    for n in SIZES:
         for share in SHARES:
             faulty = pool.of_cost(share * margin)
             spreads = (float(faulty.std()), float(honest.std()))
-            real = rate(faulty, honest, margin, n, repetitions, seed=n)
-            normal = power(spreads, (n, n), margin=margin, alpha=ALPHA, difference=share * margin)
+            real = rate(faulty, honest, margin, n, repetitions, alpha)
+            normal = power(spreads, (n, n), margin=margin, alpha=alpha, difference=share * margin)
             rows.append({"n": n, "share": share, "real": real, "normal": normal})
     return rows
 
 
-def at_the_margin(pool: Pool, sizes: Sequence[int], repetitions: int) -> list[dict[str, object]]:
+def at_the_margin(pool: Pool, repetitions: int, alpha: float) -> list[dict[str, object]]:
     """Margins that are just the effect of a fault, half of it and four times it."""
     honest, rows = np.array(pool.means["honest"]), []
     for name in FAULTS:
         faulty = np.array(pool.means[name])
         effect = abs(float(faulty.mean() - honest.mean()))
-        for n in sizes:
-            rates = {str(k): rate(faulty, honest, k * effect, n, repetitions, seed=n) for k in (0.5, 1.0, 4.0)}
+        for n in SIZES:
+            rates = {str(k): rate(faulty, honest, k * effect, n, repetitions, alpha) for k in (0.5, 1.0, 4.0)}
             rows.append({"fault": name, "effect": effect, "n": n, **rates})
     return rows
 
 
-def draw(rows: list[dict[str, float]], path: Path, margin: float, spread: float) -> None:
+def draw(rows: list[dict[str, float]], path: Path, margin: float, spread: float, alpha: float) -> None:
     """The rates as a picture."""
     import matplotlib
 
@@ -153,8 +153,8 @@ def draw(rows: list[dict[str, float]], path: Path, margin: float, spread: float)
         axes.plot(shares, [row["normal"] for row in own], color=colour, linewidth=1.1, alpha=0.7)
         label = f"{n} trainings a twin"
         axes.plot(shares, [row["real"] for row in own], marker, color=colour, markersize=6, label=label)
-    axes.axhline(ALPHA, color="0.35", linestyle="--", linewidth=1.1)
-    axes.annotate("level 0.05", (0.0, ALPHA), (2, 4), textcoords="offset points", fontsize="small", color="0.35")
+    axes.axhline(alpha, color="0.35", linestyle="--", linewidth=1.1)
+    axes.annotate(f"level {alpha:g}", (0.0, alpha), (2, 4), textcoords="offset points", fontsize="small", color="0.35")
     axes.axvline(1, color="0.35", linestyle=":", linewidth=1.1)
     axes.annotate("the margin", (1, 0.93), (4, 0), textcoords="offset points", fontsize="small", color="0.35")
     axes.set_xlabel("true difference, as a share of the margin")
@@ -177,6 +177,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, default=STEPS, help="of each training")
     parser.add_argument("--episodes", type=int, default=EPISODES, help="of each policy in each twin")
     parser.add_argument("--margin", type=float, help="of the first table; default: 1.5 spreads of the policies")
+    parser.add_argument("--alpha", type=float, default=ALPHA, help="level of each one-sided test")
     parser.add_argument("--repetitions", type=int, default=20_000, help="studies for each figure")
     parser.add_argument("--pool", type=Path, help="file of the pool; made where it is not there")
     parser.add_argument("--picture", type=Path, help="a PNG of the first table")
@@ -192,7 +193,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if args.pool is not None:
             args.pool.write_text(json.dumps(pool.means))
     margin = args.margin or 1.5 * pool.spread
-    rows, faults = curves(pool, margin, SIZES, args.repetitions), at_the_margin(pool, SIZES, args.repetitions)
+    rows, faults = curves(pool, margin, args.repetitions, args.alpha), at_the_margin(pool, args.repetitions, args.alpha)
     mean = float(np.mean(pool.means["honest"]))
     size = len(pool.means["honest"])
     print(f"{size} policies, mean return {mean:.2f}, spread {pool.spread:.2f}; margin {margin:.2f}\n")
@@ -207,7 +208,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"| {row['fault']} | {row['effect']:.3f} | {row['n']} | " + " | ".join(
             f"{row[key]:.3f}" for key in ("0.5", "1.0", "4.0")) + " |")
     if args.picture is not None:
-        draw(rows, args.picture, margin, pool.spread)
+        draw(rows, args.picture, margin, pool.spread, args.alpha)
     if args.json is not None:
         args.json.write_text(json.dumps({"margin": margin, "spread": pool.spread, "curves": rows, "faults": faults}))
     return 0
