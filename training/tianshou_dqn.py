@@ -92,6 +92,7 @@ def main(args: Args) -> dict[str, Any]:
     testing = Collector[CollectStats](algorithm, tests)
     training.reset()
     training.collect(n_step=-(-args.random_steps // args.num_envs) * args.num_envs, random=True)
+    first = training.collect_step  # the trainer counts anew
 
     def explore(_: int, step: int) -> None:
         left = max(0.0, 1 - step / (args.explore_until * args.total_steps))
@@ -114,7 +115,7 @@ def main(args: Args) -> dict[str, Any]:
             show_progress=console.is_terminal,
         )
     )
-    seconds, steps = time.perf_counter() - began, training.collect_step
+    seconds, steps = time.perf_counter() - began, first + training.collect_step
     torch.save(net.state_dict(), folder / "model.pt")
     writer.close()
     for env in (envs, tests):
