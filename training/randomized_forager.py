@@ -101,11 +101,12 @@ def train(args: Args, name: str, wrap: Callable[[Any], Any]) -> tuple[Callable[[
 
 
 def table(args: Args, returns: dict[str, list[np.ndarray]]) -> Table:
-    """A line for each wind: mean returns, and what each way gained on the usual wind in the same episodes."""
+    """A line for each wind: mean returns by way of training, and the gain on the usual one in the same episodes."""
     size = f"{args.eval_seeds} seeds x {args.eval_episodes} episodes"
     shown = Table(title=f"{args.env_id}, reference twin, {size} in each wind", caption="± is one standard error")
-    for heading in ("wind", *(f"trained in {name}" for name in returns), *(f"gain of {n}" for n in list(returns)[1:])):
-        shown.add_column(heading, justify="right")
+    short = [" ".join(name.replace(",", "").split()[:2]) for name in returns]
+    for heading in ("wind", *short, *(f"gain of {name}" for name in short[1:])):
+        shown.add_column(heading, justify="right", min_width=12 if heading.startswith("gain") else 5)
     usual = returns[USUAL]
     for number, wind in enumerate(args.winds):
         means = [f"{got[number].mean():.2f}" for got in returns.values()]
