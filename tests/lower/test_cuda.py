@@ -35,7 +35,7 @@ from simulacrum.rng.batched import split_seed
 pytestmark = pytest.mark.long
 
 ENVS = 257
-STEPS = 200
+STEPS = 201  # the step after an episode of 200 that only the clock ends
 NAMES = ("toywalk", "forager", "cartpole", "pendulum", "canvas")
 
 ON_CPU = """\
