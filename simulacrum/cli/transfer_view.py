@@ -159,6 +159,10 @@ def show(known: Standing, outcome: Outcome, picture: Path | None, view: View, *,
     rows: list[tuple[str, str | Text]] = [("result", _verdict(outcome, view.seconds))]
     rows.append(("report", "left alone: bit-identical twins are judged by the exact form" if report is None else
                  terminal.short_path(report)))  # fmt: skip
+    if outcome.divergence is not None:
+        from simulacrum.cli.explaining import pages
+
+        rows += [("page", terminal.short_path(path)) for path in pages(known.package, [outcome.divergence])]
     if picture is not None:
         rows.append(("picture", terminal.short_path(picture)))
     rows += [("gate", _gate(gate)), ("next", terminal.command(_next(known, outcome)))]

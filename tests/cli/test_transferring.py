@@ -77,6 +77,7 @@ def test_a_difference_closes_the_gate_until_it_is_run_again(cli, toywalk, edit, 
     assert "the twins part where dither plays: reward" in done.out
     assert "reference  10.0" in done.out
     assert "simulacrum replay" in done.out
+    assert len(list(Path("failures").glob("*.html"))) == 1
     state = gate_state(package)
     assert state.status == "failing"
     assert state.why == ["policy_transfer: failed: the twins part where dither plays: reward"]
