@@ -47,7 +47,11 @@ def two_nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
 
 
 def test_env_runners_on_both_nodes(
-    script: Callable[[str], ModuleType], toywalk: EnvPackage, two_nodes: Cluster, tmp_path: Path
+    script: Callable[[str], ModuleType],
+    toywalk: EnvPackage,
+    two_nodes: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rllib_ppo = script("rllib_ppo")
     nodes: set[str] = set()
@@ -68,7 +72,7 @@ def test_env_runners_on_both_nodes(
         assert {kind for _, _, kind in found} == {"SimulacrumVectorEnv"}
         return train(args, algorithm, writer, console)
 
-    rllib_ppo.train = watched
+    monkeypatch.setattr(rllib_ppo, "train", watched)
     small = {"num_envs": 8, "total_steps": 640, "batch": 320, "minibatch": 160, "width": 16, "eval_episodes": 3}
     results = rllib_ppo.main(rllib_ppo.Args(env_id=toywalk.env_id, runs=tmp_path, num_env_runners=2, **small))
     assert len(nodes) == 2
