@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
@@ -385,6 +386,9 @@ def main(args: Args) -> dict[str, Any]:
     # --- the gate, the environment, the agent ---
     run = Run(args, "PPO", leader=rank == 0)
     args = run.args
+    if args.compile_policy and args.device == "cpu" and shutil.which(os.environ.get("CXX", "g++")) is None:
+        run.console.print("no C++ compiler (g++, or another in CXX): this goes operation by operation, and slower")
+        args = replace(args, compile_policy=False)
     batch = args.num_envs * args.num_steps
     if batch % args.minibatch:
         raise SystemExit(f"--minibatch {args.minibatch} does not divide the {batch} transitions of an iteration")

@@ -425,3 +425,16 @@ def test_sizes_that_do_not_fit_are_named(ppo: ModuleType, toywalk: EnvPackage, t
         ppo.main(ppo.Args(**size))
     with pytest.raises(SystemExit, match="relu, tanh"):
         make_learner(ppo, activation="gelu")
+
+
+def test_without_a_compiler_it_trains_all_the_same(
+    ppo: ModuleType,
+    toywalk: EnvPackage,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CXX", str(tmp_path / "nowhere"))
+    size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "total_steps": 320, "compile_policy": True}
+    assert ppo.main(ppo.Args(**size))["compile_seconds"] == 0
+    assert "no C++ compiler" in capsys.readouterr().out
