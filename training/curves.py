@@ -1,8 +1,8 @@
 """Runs beside each other, and what seeds make of them: `python training/curves.py runs/cartpole-v1__* --out new.png`.
 
 Reads the results.json of finished runs. Those that trained the same algorithm are one line: the mean over its runs, and
-around it from the worst of them to the best. What they reached on the reference twin in the end is a dot each, and a
-table on the terminal, in the form that Markdown reads.
+around it from the worst of them to the best; one that has stopped stays at its last value. What they reached on the
+reference twin in the end is a dot each, and a table on the terminal, in the form that Markdown reads.
 """
 
 from __future__ import annotations
