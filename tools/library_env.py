@@ -27,6 +27,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / ".venv-libs"
+VERSIONS = ROOT / "constraints-libraries.txt"
 # What must not be replaced: one torch for all, since the reports speak of it.
 KEPT = ("torch",)
 
@@ -67,7 +68,8 @@ def make(name: str) -> Path:
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     stamp = folder / "ready"
     version = sys.version.split()[0]
-    state = hashlib.sha256(repr((wanted, version, sysconfig.get_path("purelib"))).encode()).hexdigest()
+    about = (wanted, version, sysconfig.get_path("purelib"), VERSIONS.read_text())
+    state = hashlib.sha256(repr(about).encode()).hexdigest()
     if stamp.is_file() and stamp.read_text() == state and python.exists():
         return python
     shutil.rmtree(folder, ignore_errors=True)
@@ -78,7 +80,7 @@ def make(name: str) -> Path:
     (Path(purelib) / "beneath.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
     kept = folder / "kept.txt"
     kept.write_text("".join(f"{one}=={_version(one)}\n" for one in KEPT))
-    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-c", kept]
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "-c", kept, "-c", VERSIONS]
     pip += shlex.split(os.environ.get("PIP_ARGS", ""))
     print(f"installing {', '.join(wanted)} into {folder.relative_to(ROOT)}", flush=True)
     built = {text: BUILDS[Requirement(text).name] for text in wanted if Requirement(text).name in BUILDS}

@@ -39,7 +39,8 @@ def test_tested_versions_are_of_packages_that_are_asked_for(root, settings):
         *(one for group in project["optional-dependencies"].values() for one in group),
     ]
     names = {plain_name(text) for text in asked} - {"simulacrum"}
-    lines = (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    files = [root / "constraints.txt", root / "constraints-libraries.txt"]
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     pinned = {plain_name(line) for line in lines if line and not line.startswith("#")}
     # The site's generator and two of its parts come with packages that are asked for.
     assert pinned - {"mkdocs", "mkdocstrings-python", "pymdown-extensions"} == names
