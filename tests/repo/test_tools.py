@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -61,6 +62,22 @@ def test_a_library_without_an_extra_is_refused(root):
     assert done.returncode != 0
     assert "pyproject.toml has no extra called no-such-library" in done.stderr
     assert not (root / ".venv-libs" / "no-such-library").exists()
+
+
+def test_pufferlib_is_built_without_its_games_and_without_cuda(tmp_path):
+    """By a sitecustomize that the build's environment brings in; a program called nvcc is not found there."""
+    build = library_env.BUILDS["pufferlib"]
+    assert any(text.startswith("pufferlib") for text in library_env.requirements("pufferlib"))
+    (tmp_path / "nvcc").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "nvcc").chmod(0o755)
+    ask = "import os, shutil as s; print(c_extension_paths, s.which('nvcc'), s.which('sh'), os.environ['NO_OCEAN'])"
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    environment = {**os.environ, **build.environment, "PATH": path}
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, timeout=60, env=environment)
+    assert done.returncode == 0, done.stderr
+    names, nvcc, shell, games = done.stdout.split()
+    assert (names, nvcc, games) == ("[]", "None", "1")
+    assert shell.endswith("sh")
 
 
 @pytest.mark.slow
