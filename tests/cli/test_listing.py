@@ -25,7 +25,7 @@ def test_lists_built_in_environments(cli):
 def test_keys_of_the_json(cli, counter):
     row = rows(cli, counter)["counter"]
     names = {"id", "name", "gate", "why", "validated", "folder", "origin", "next_command", "unbuilt", "mutants"}
-    assert set(row) == names
+    assert set(row) == names | {"transfer"}
     assert row["id"] == "simulacrum/counter-v0"
     assert row["gate"] == "missing"
     assert row["folder"] == str(counter)
