@@ -42,7 +42,8 @@ def test_remembers_what_the_environment_shows_once(
     results = ppo_rnn.main(ppo_rnn.Args(runs=tmp_path, memory=False, **less, **MEASURED))
     assert results["reference"]["PPO without memory, trained"]["return"] < 0.5
     ppo = script("ppo")
-    results = ppo.main(ppo.Args(runs=tmp_path, num_envs=64, minibatch=512, width=32, **less, **MEASURED))
+    small = {"num_envs": 64, "minibatch": 512, "width": 32, "compile_policy": False}
+    results = ppo.main(ppo.Args(runs=tmp_path, **small, **less, **MEASURED))
     assert results["reference"]["PPO, trained"]["return"] < 0.5
 
 
