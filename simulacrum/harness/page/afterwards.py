@@ -1,7 +1,8 @@
 """What follows a divergence: each side goes on by itself from the state it is in, with the same actions.
 
 Nobody recorded it, since a check stops at the first difference. It shows what the difference leads to: whether it
-heals, stays, or grows. One row of each side is run, the batched twin eagerly; a fault that needs other rows does not show.
+heals, stays, or grows. One row of each side is run, the batched twin eagerly; a fault that needs other rows does not
+show.
 """
 
 from __future__ import annotations
