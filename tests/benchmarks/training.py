@@ -102,7 +102,8 @@ def compare(names: list[str], clones: dict[str, str | None], rounds: int) -> dic
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}")
         order = list(trainers)
-        for name in order[number % len(order) :] + order[: number % len(order)]:
+        first = number % max(1, len(order))
+        for name in order[first:] + order[:first]:
             found[name].append(trainers[name].window())
     for trainer in trainers.values():
         trainer.close()
