@@ -193,6 +193,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     parser.add_argument("--breakdown", action="store_true", help="where the time goes, instead")
     parser.add_argument("--out", type=Path, default=ASSETS, help="folder of what is written")
     args = parser.parse_args(arguments)
+    args.out.mkdir(parents=True, exist_ok=True)
     if args.breakdown:
         results: dict[str, Any] = breakdown()
         draw(results, args.out / "training-breakdown.png")

@@ -18,6 +18,8 @@ from simulacrum.harness.small.record import Failed, failure
 from simulacrum.harness.small.table import CHUNK, Chosen, Fast, Row, Table, chunks, told
 from simulacrum.trace.divergence import Divergence
 
+FIRST_PORTION = 256  # few, since most faults show at once, and telling transitions is what takes the time
+
 
 class Comparison:
     """One package's places and the transitions between them, on both sides.
@@ -46,6 +48,7 @@ class Comparison:
         self.sources: list[int] = []  # the places that were stepped from
         self.table: Table = []  # told by the reference, not compared yet
         self.compared = 0  # transitions and starts
+        self.portion = FIRST_PORTION  # gathered before the batched twin is asked; it grows up to `CHUNK`
         self.found: Divergence | None = None  # the record of the first difference
         self.problem: str | None = None  # what is wrong otherwise
 
@@ -81,9 +84,9 @@ class Comparison:
 
     def compare(self, *, whole: bool = True) -> None:
         """Hold the batched twin against what was gathered; without `whole` only once there is a portion's worth."""
-        if not self.sound or not self.table or (len(self.table) < CHUNK and not whole):
+        if not self.sound or not self.table or (len(self.table) < self.portion and not whole):
             return
-        table, self.table = self.table, []
+        table, self.table, self.portion = self.table, [], min(4 * self.portion, CHUNK)
         for rows in chunks(table):
             self.bench.say(f"{self.compared:,} single steps")
             reference = told(self.schema, rows, self.nodes)

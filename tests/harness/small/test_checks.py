@@ -13,6 +13,7 @@ from simulacrum.contract.package import EnvPackage
 from simulacrum.engine import boundary as engine_boundary
 from simulacrum.harness.bench import Outcome
 from simulacrum.harness.small import checks
+from simulacrum.harness.small.table import CHUNK
 from simulacrum.harness.small.walk import Budget
 
 Steps = Callable[..., Outcome]
@@ -75,6 +76,14 @@ def test_a_small_model_shows_the_fault_and_the_draws(
     assert path in outcome.message
     if forced is not None:
         assert outcome.divergence.forced == forced
+
+
+def test_a_fault_that_shows_at_once_is_found_at_once(steps: Steps, changed: Changed) -> None:
+    """The reference takes most of the time, so the batched twin is asked long before a portion is full."""
+    broken = changed("forager", ("fast.py", "gust.to(torch.int32)) % 4", "gust.to(torch.int32)).clamp(max=3)"))
+    outcome = steps("small_model", broken, quick=False)
+    assert outcome.status == "failed"
+    assert outcome.evidence["small_model"]["transitions"] < 2_000 < CHUNK
 
 
 def test_what_cannot_be_enumerated_says_what_to_write(steps: Steps) -> None:
