@@ -132,7 +132,8 @@ class Run(Generic[A]):
             numbers = {"episode/return": returns / count, "episode/length": lengths / count, **numbers}
         for key, number in {**numbers, "speed/steps_per_second": speed}.items() if self.leader else ():
             self.writer.add_scalar(key, number, self.step)
-        shown = f"return {returns / count:6.2f}" if count else "no episode ended"
+        # Of the iteration, or of the last one in which an episode ended.
+        shown = f"return {self.curve[-1][2]:6.2f}" if self.curve else "no episode has ended"
         self._progress.update(self._task, completed=self.step, shown=f"{shown}  {speed:9,.0f} steps/s")
         self.reached = self.args.target_return is not None and self.recent >= self.args.target_return
         due = self.done - self._shown >= max(1, self._total // 10) or self.reached or self.done == self._total
