@@ -15,7 +15,7 @@ from simulacrum.contract.package import EnvPackage
 from simulacrum.errors import ProvenanceError
 
 Script = Callable[[str], ModuleType]
-SMALL = {"num_envs": 16, "num_steps": 20, "minibatch": 80, "epochs": 2, "width": 16}
+SMALL = {"num_envs": 16, "num_steps": 20, "minibatch": 80, "epochs": 2, "width": 16, "compile_policy": False}
 TOYWALK = {"env_id": "simulacrum/toywalk-v0", "eval_episodes": 3, "eval_seeds": 2, **SMALL}
 
 
