@@ -85,11 +85,11 @@ def make(name: str) -> Path:
     print(f"installing {', '.join(wanted)} into {folder.relative_to(ROOT)}", flush=True)
     built = {text: BUILDS[Requirement(text).name] for text in wanted if Requirement(text).name in BUILDS}
     ordinary = [text for text in wanted if text not in built]
+    if ordinary:
+        subprocess.run([*pip, *ordinary], check=True)
     for text, build in built.items():
         subprocess.run([*pip, *build.first], check=True)
         subprocess.run([*pip, *build.options, text], check=True, env={**os.environ, **build.environment})
-    if ordinary:
-        subprocess.run([*pip, *ordinary], check=True)
     stamp.write_text(state)
     return python
 
