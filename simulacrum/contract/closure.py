@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import threading
 import types
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from simulacrum.contract.loader import ROOT
 from simulacrum.contract.origins import is_stdlib_name, module_file, owner
 
 _STARTS = ("reference", "fast")
+# CPython up to 3.12 may raise SystemError where two threads parse at once (its issue 106905).
+_PARSER = threading.Lock()
 
 
 def import_closure(package: str, folder: Path) -> dict[str, Path]:
@@ -60,7 +63,8 @@ def _file_of(name: str, package: str, folder: Path) -> Path | None:
 def _imported(name: str, file: Path) -> set[str]:
     """The absolute names in a file's import statements; a name that is no module is dropped later."""
     try:
-        tree = ast.parse(file.read_bytes())
+        with _PARSER:
+            tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return set()
     parent = name if file.name == "__init__.py" else name.rpartition(".")[0]

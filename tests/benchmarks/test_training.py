@@ -65,7 +65,7 @@ def test_ratios_are_of_the_same_round(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     monkeypatch.setattr(training, "Trainer", Told)
-    monkeypatch.setattr(training.venvs, "PINS", {})
+    monkeypatch.setattr(training.venvs, "TRAINERS", {})
     names = ["ppo.py, 64 rows", "CleanRL, 64 rows"]
     results = training.compare(names, {"cleanrl": "here"}, 3)
     assert results["ratios"] == {"ppo.py, 64 rows / CleanRL, 64 rows": 4.0}

@@ -25,7 +25,6 @@ from suite.workers import ONE_THREAD
 
 PEER = Path(__file__).parent / "training_peer.py"
 ASSETS = Path(__file__).parents[2] / "docs" / "assets"
-venvs.PINS["purejaxrl"] = [*venvs.PINS["gymnax"], "optax==0.2.8", "distrax==0.1.9"]
 
 # rows x steps between updates; how often the batch is cut and gone through; iterations in a window
 WIDE = {"rows": 2048, "steps": 32, "minibatches": 32, "epochs": 4, "window": 4}
@@ -51,7 +50,7 @@ class Trainer:
     """One process of one trainer; `window` trains and returns {"steps", "wall", "cpu", "parts"}."""
 
     def __init__(self, peer: str, settings: dict[str, Any]) -> None:
-        python = venvs.python_of(peer) if peer in venvs.PINS else Path(sys.executable)
+        python = venvs.python_of(peer) if peer in venvs.TRAINERS else Path(sys.executable)
         self.settings = settings
         self.process = subprocess.Popen(
             [str(python), str(PEER), peer, json.dumps(settings)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -93,7 +92,7 @@ def compare(names: list[str], clones: dict[str, str | None], rounds: int) -> dic
         if peer in clones and clone is None:
             print(f"{name}: left out; --{peer} DIR takes a clone of its repository")
             continue
-        if peer in venvs.PINS and venvs.ensure([peer]):
+        if peer in venvs.TRAINERS and venvs.ensure([peer]):
             continue
         print(f"starting {name}")
         trainers[name] = Trainer(peer, {**settings, "clone": clone})

@@ -24,6 +24,8 @@ PINS: dict[str, list[str]] = json.loads((Path(__file__).parent / "peers" / "pins
 STRANGERS: dict[str, list[str]] = json.loads(
     (Path(__file__).parent / "peers" / "strangers.json").read_text(encoding="utf-8")
 )
+# Trainers (../training.py), of which only the environment that they train in is measured by bench.py.
+TRAINERS: dict[str, list[str]] = {"purejaxrl": [*PINS["gymnax"], "optax==0.2.8", "distrax==0.1.9"]}
 # PufferLib is not installed but taken apart: its source package asks for torch and for downloads from elsewhere, which
 # one extension module needs none of.
 PUFFERLIB = "3.0.0"
@@ -53,14 +55,14 @@ def _stamp(name: str) -> str:
 
 
 def _pins(name: str) -> list[str]:
-    return {**STRANGERS, **PINS}[name]
+    return {**STRANGERS, **TRAINERS, **PINS}[name]
 
 
 def ensure(names: Sequence[str], say: Callable[[str], None] = print) -> dict[str, str]:
     """Set the named peers up where they are not; returns why, by name, for those that could not be."""
     failed: dict[str, str] = {}
     for name in names:
-        if name not in PINS and name not in STRANGERS:
+        if name not in {*PINS, *STRANGERS, *TRAINERS}:
             raise SystemExit(f"unknown peer {name!r}: known are {', '.join(PINS)} (Gymnasium is always there)")
         if ready(name):
             continue
