@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -80,3 +83,25 @@ def test_tracking_without_its_library_says_what_to_install(
             ppo.main(ppo.Args(runs=tmp_path, track=True, **TOYWALK))
     else:
         pytest.skip("wandb is installed")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks glibc")
+def test_freed_memory_is_kept_for_the_next_tensors(tmp_path: Path) -> None:
+    """In a process of its own: the setting is for good."""
+    code = """
+import resource, sys, torch
+sys.path.insert(0, sys.argv[1])
+from common.memory import keep_memory
+assert keep_memory()
+def faults():
+    for _ in range(20):
+        parts = [torch.zeros(1 << 18) for _ in range(8)]  # a megabyte each, written to
+        del parts
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+first = faults()
+print(faults() - first)
+"""
+    folder = Path(__file__).parents[2] / "training"
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 200  # 20 times 8 MiB anew would be 40,960

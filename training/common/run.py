@@ -24,6 +24,7 @@ import simulacrum
 from common.arguments import EnvArgs, RunArgs, plain, taken_up
 from common.curve import draw_curve
 from common.measure import Act, measure, scripted_policies, summary, table
+from common.memory import keep_memory
 
 A = TypeVar("A", bound=RunArgs)
 RECENT = 100  # episodes that the target return is asked of
@@ -78,6 +79,7 @@ class Run(Generic[A]):
             self.saved = _load(args.resume / "checkpoint.pt")
             args = taken_up(args, self.saved["args"])
         self.args, self.title, self.leader = args, title, leader
+        keep_memory()
         torch.set_num_threads(args.threads)
         torch.manual_seed(args.seed)
         self.console = Console(quiet=not leader)
