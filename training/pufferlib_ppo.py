@@ -20,14 +20,10 @@ from common import (
     EnvArgs,
     EvalArgs,
     gate,
-    measure,
     new_folder,
     observation_size,
-    scripted_policies,
-    summary,
-    table,
-    write_results,
 )
+from common.library import finish
 from simulacrum.adapters.pufferlib import make_pufferlib  # before the library itself, whose import leaves a link behind
 
 import pufferlib.pufferl  # isort: skip
@@ -127,18 +123,10 @@ def main(args: Args) -> dict[str, Any]:
             return np.array([int(one[0].argmax()) for one in wanted])
         return int(wanted[0].argmax())
 
-    policies = {"PufferLib PPO, trained": trained, **scripted_policies(package)}
-    measured = {name: measure(args, act) for name, act in policies.items()}
-    console.print(table(args, measured))
-    results = {
-        "seconds": seconds,
-        "steps": steps,
-        "steps_per_second": steps / seconds,
-        "reference": {name: summary(*numbers) for name, numbers in measured.items()},
-    }
-    console.print(f"trained in {seconds:.0f} s, {steps / seconds:,.0f} steps/s with the updates", highlight=False)
-    console.print(f"model: {model}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write_results(folder, args, provenance, results)
+    return finish(
+        args, folder, package, provenance, console, "PufferLib PPO", trained,
+        seconds=seconds, steps=steps, model=model,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

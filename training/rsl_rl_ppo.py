@@ -21,13 +21,9 @@ from common import (
     EnvArgs,
     EvalArgs,
     gate,
-    measure,
     new_folder,
-    scripted_policies,
-    summary,
-    table,
-    write_results,
 )
+from common.library import finish
 from simulacrum.adapters.rsl_rl import GROUP, make_rsl_rl
 
 
@@ -109,20 +105,11 @@ def main(args: Args) -> dict[str, Any]:
             action = policy(TensorDict(seen, [1]))[0].reshape(space.shape)
         return np.clip(action.numpy(), space.low, space.high)
 
-    policies = {"rsl_rl PPO, trained": trained, **scripted_policies(package)}
-    measured = {name: measure(args, act) for name, act in policies.items()}
-    console.print(table(args, measured))
     model = folder / f"model_{iterations - 1}.pt"
-    results = {
-        "seconds": seconds,
-        "steps": steps,
-        "steps_per_second": steps / seconds,
-        "model": model.name,
-        "reference": {name: summary(*numbers) for name, numbers in measured.items()},
-    }
-    console.print(f"trained in {seconds:.0f} s, {steps / seconds:,.0f} steps/s with the updates", highlight=False)
-    console.print(f"model: {model}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write_results(folder, args, provenance, results)
+    return finish(
+        args, folder, package, provenance, console, "rsl_rl PPO", trained,
+        seconds=seconds, steps=steps, model=model,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

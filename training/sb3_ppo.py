@@ -20,7 +20,8 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecMonitor
 
-from common import EnvArgs, EvalArgs, gate, measure, new_folder, scripted_policies, summary, table, write_results
+from common import EnvArgs, EvalArgs, gate, new_folder
+from common.library import finish
 from ppo import ITEMS, Reader
 from simulacrum.adapters.sb3 import make_sb3
 
@@ -110,18 +111,10 @@ def main(args: Args) -> dict[str, Any]:
         allowed = {"action_masks": np.array(env.unwrapped.runner.action_mask())} if masked else {}
         return model.predict(observation, deterministic=True, **allowed)[0]
 
-    policies = {f"SB3 {algorithm.__name__}, trained": trained, **scripted_policies(package)}
-    measured = {name: measure(args, act) for name, act in policies.items()}
-    console.print(table(args, measured))
-    speed = model.num_timesteps / seconds
-    results = {
-        "seconds": seconds,
-        "steps_per_second": speed,
-        "reference": {name: summary(*numbers) for name, numbers in measured.items()},
-    }
-    console.print(f"trained in {seconds:.0f} s, {speed:,.0f} steps/s with the updates", highlight=False)
-    console.print(f"model: {folder / 'model.zip'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write_results(folder, args, provenance, results)
+    return finish(
+        args, folder, package, provenance, console, f"SB3 {algorithm.__name__}", trained,
+        seconds=seconds, steps=model.num_timesteps, model=folder / "model.zip",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -29,14 +29,10 @@ from common import (
     action_bounds,
     action_count,
     gate,
-    measure,
     new_folder,
     observation_size,
-    scripted_policies,
-    summary,
-    table,
-    write_results,
 )
+from common.library import finish
 from ppo import ITEMS, Reader, layer
 from simulacrum.adapters.skrl import FinalObservations, SkrlEnv, make_skrl
 
@@ -170,18 +166,10 @@ def main(args: Args) -> dict[str, Any]:
         space = env.action_space
         return action.item() if discrete else np.clip(action.numpy(), space.low, space.high)
 
-    policies = {"skrl PPO, trained": trained, **scripted_policies(package)}
-    measured = {name: measure(args, act) for name, act in policies.items()}
-    console.print(table(args, measured))
-    results = {
-        "seconds": seconds,
-        "steps": steps,
-        "steps_per_second": steps / seconds,
-        "reference": {name: summary(*numbers) for name, numbers in measured.items()},
-    }
-    console.print(f"trained in {seconds:.0f} s, {steps / seconds:,.0f} steps/s with the updates", highlight=False)
-    console.print(f"model: {folder / 'model.pt'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write_results(folder, args, provenance, results)
+    return finish(
+        args, folder, package, provenance, console, "skrl PPO", trained,
+        seconds=seconds, steps=steps, model=folder / "model.pt",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

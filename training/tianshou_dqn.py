@@ -28,14 +28,10 @@ from common import (
     EvalArgs,
     action_count,
     gate,
-    measure,
     new_folder,
     observation_size,
-    scripted_policies,
-    summary,
-    table,
-    write_results,
 )
+from common.library import finish
 from simulacrum.adapters.tianshou import make_tianshou
 
 EPOCHS = 10  # a run's tests
@@ -125,18 +121,10 @@ def main(args: Args) -> dict[str, Any]:
         return policy.compute_action(observation)
 
     with torch.no_grad():
-        policies = {"Tianshou DQN, trained": trained, **scripted_policies(package)}
-        measured = {name: measure(args, act) for name, act in policies.items()}
-    console.print(table(args, measured))
-    results = {
-        "seconds": seconds,
-        "steps": steps,
-        "steps_per_second": steps / seconds,
-        "reference": {name: summary(*numbers) for name, numbers in measured.items()},
-    }
-    console.print(f"trained in {seconds:.0f} s, {steps / seconds:,.0f} steps/s with the updates", highlight=False)
-    console.print(f"model: {folder / 'model.pt'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write_results(folder, args, provenance, results)
+        return finish(
+            args, folder, package, provenance, console, "Tianshou DQN", trained,
+            seconds=seconds, steps=steps, model=folder / "model.pt",
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -30,14 +30,10 @@ from common import (
     EnvArgs,
     EvalArgs,
     gate,
-    measure,
     new_folder,
     observation_size,
-    scripted_policies,
-    summary,
-    table,
-    write_results,
 )
+from common.library import finish
 from ppo import ITEMS, Reader, layer
 from simulacrum.adapters.torchrl import TorchRLEnv, make_torchrl
 
@@ -157,18 +153,10 @@ def main(args: Args) -> dict[str, Any]:
             action = policy(seen)["action"][0].cpu()
         return action.numpy() if action.is_floating_point() else action.item() + offset
 
-    policies = {"TorchRL PPO, trained": trained, **scripted_policies(package)}
-    measured = {name: measure(args, act) for name, act in policies.items()}
-    console.print(table(args, measured))
-    results = {
-        "seconds": seconds,
-        "steps": steps,
-        "steps_per_second": steps / seconds,
-        "reference": {name: summary(*numbers) for name, numbers in measured.items()},
-    }
-    console.print(f"trained in {seconds:.0f} s, {steps / seconds:,.0f} steps/s with the updates", highlight=False)
-    console.print(f"model: {folder / 'model.pt'}\nTensorBoard: tensorboard --logdir {args.runs}", soft_wrap=True)
-    return write_results(folder, args, provenance, results)
+    return finish(
+        args, folder, package, provenance, console, "TorchRL PPO", trained,
+        seconds=seconds, steps=steps, model=folder / "model.pt",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
