@@ -29,7 +29,7 @@ _SHARED_ROOMS = {
     "simulacrum.portable.scalar",
 }
 _ROOMS = {
-    "reference": _SHARED_ROOMS | {"simulacrum.twin.reference", "simulacrum.twin.sometimes"},
+    "reference": _SHARED_ROOMS | {"simulacrum.twin.reference", "simulacrum.twin.sometimes", "simulacrum.twin.outside"},
     "fast": _SHARED_ROOMS | {"simulacrum.twin.batched", "simulacrum.portable.tensor"},
 }
 _OTHER_BASE = {"reference": "BatchedEnv", "fast": "ReferenceEnv"}
