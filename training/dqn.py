@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import torch
 import torch.nn.functional as F
 import tyro
 from torch import Tensor, nn
 
-from common import Replay, Run, RunArgs, action_count, observation_size
+from common import Replay, Run, RunArgs, Vector, action_count
 
 
 @dataclass
@@ -73,7 +72,8 @@ def main(args: Args) -> dict[str, Any]:
         device=args.device,
         compile=args.compile,
     )
-    size = observation_size(envs.single_observation_space, "dqn.py")
+    look = Vector(envs.single_observation_space, "dqn.py")  # what the environment gives, as [N, D]
+    size = look.size
     actions = action_count(envs.single_action_space, "dqn.py")
     values, target = (Values(size, actions, args.width).to(args.device) for _ in range(2))
     target.load_state_dict(values.state_dict())
@@ -87,7 +87,7 @@ def main(args: Args) -> dict[str, Any]:
     iterations = max(1, args.total_steps // batch)
     owed = 0.0  # updates that are due
     if run.saved is None:
-        observation, _ = envs.reset(seed=args.seed << 20)  # runs share no row's seed
+        observation = look(envs.reset(seed=args.seed << 20)[0])  # runs share no row's seed
     else:
         for module, name in ((values, "agent"), (target, "target"), (replay, "replay")):
             module.load_state_dict(run.saved[name])
@@ -112,10 +112,11 @@ def main(args: Args) -> dict[str, Any]:
             chance = torch.rand(2, args.num_envs, generator=generator, device=args.device)
             action = torch.where(chance[0] < explore, (chance[1] * actions).long(), best)
             following, reward, terminated, truncated, info = envs.step(action)
+            following = look(following)
             # What came next is the last observation of an episode that ended here. Only a termination
             # makes it worth nothing: an episode that was cut off would have gone on.
             over = (terminated | truncated)[:, None]
-            came = torch.where(over, info["final_obs"], following)
+            came = torch.where(over, look(info["final_obs"]), following)
             replay.add(observation=observation, action=action, reward=reward, following=came, terminated=terminated)
             ended = info["episode"]
             episodes += torch.stack([info["_episode"].sum(), ended["r"].sum(), ended["l"].sum()])
@@ -156,9 +157,9 @@ def main(args: Args) -> dict[str, Any]:
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
-    def trained(env: Any, observation: np.ndarray) -> int:
+    def trained(env: Any, observation: Any) -> int:
         with torch.no_grad():
-            return int(values(torch.from_numpy(observation)[None].to(args.device)).argmax())
+            return int(values(look.one(observation, args.device)).argmax())
 
     return run.finish(trained)
 

@@ -20,13 +20,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import torch
 import torch.distributed as dist
 import tyro
 from torch import Tensor, nn
 
-from common import Run, RunArgs
+from common import Run, RunArgs, Vector
 
 
 @dataclass
@@ -159,23 +158,22 @@ class Agent(nn.Module):
 
     def __init__(self, observations: Any, actions: Any, items: tuple[int, int], args: Args) -> None:
         super().__init__()
-        if not isinstance(observations, gym.spaces.Box) or len(observations.shape) != 1:
-            raise SystemExit(f"ppo.py reads observations that are one vector, not {observations}")
         if not isinstance(actions, (gym.spaces.Discrete, gym.spaces.Box)) or len(actions.shape) > 1:
             raise SystemExit(f"ppo.py acts in Discrete spaces and vector Boxes, not {actions}")
         if args.activation not in ACTIVATIONS:
             raise SystemExit(f"--activation is one of {', '.join(ACTIVATIONS)}, not {args.activation}")
         self.discrete = isinstance(actions, gym.spaces.Discrete)
         self.outputs = int(actions.n) if self.discrete else actions.shape[0]
-        self.observations = observations.shape[0]
+        self.look = Vector(observations, "ppo.py")  # what the environment gives, as [N, D]
+        self.observations = self.look.size
         self.activation = ACTIVATIONS[args.activation]
-        self.read = Reader(observations.shape[0], items, args.width // 4)
+        self.read = Reader(self.observations, items, args.width // 4)
         towers, sizes = 1 + args.separate, [self.read.size, *[args.width] * args.layers]
         self.hidden = nn.ModuleList([Dense(towers, sizes[i], sizes[i + 1]) for i in range(args.layers)])
         self.policy, self.value = Dense(1, sizes[-1], self.outputs, 0.01), Dense(1, sizes[-1], 1, 1.0)
         self.normalize = args.normalize
         if args.normalize:
-            size = observations.shape[0]
+            size = self.observations
             moments = {"seen": torch.zeros(()), "mean": torch.zeros(size), "variance": torch.ones(size)}
             for name, moment in moments.items():
                 self.register_buffer(name, moment)
@@ -415,7 +413,7 @@ def main(args: Args) -> dict[str, Any]:
     iterations = max(1, args.total_steps // (batch * world))
     if run.saved is None:
         observation, info = envs.reset(seed=(args.seed << 20) + rank * args.num_envs)  # runs share no row's seed
-        mask = info.get("action_mask")
+        observation, mask = agent.look(observation), info.get("action_mask")
         agent.take_in(observation)
     else:
         agent.load_state_dict(run.saved["agent"])
@@ -442,8 +440,9 @@ def main(args: Args) -> dict[str, Any]:
             allowed = observation[:, :0] if mask is None else mask  # [N, 0] where nothing is forbidden
             shown = (observation, action, allowed, log_prob, value)
             observation, reward, terminated, truncated, info = envs.step(for_env)
+            observation, final = agent.look(observation), agent.look(info["final_obs"])
             mask, ended = info.get("action_mask"), info["episode"]
-            got = (reward, terminated, truncated, info["final_obs"], info["_episode"], ended["r"], ended["l"])
+            got = (reward, terminated, truncated, final, info["_episode"], ended["r"], ended["l"])
             steps.append((*shown, *got))
         observations, actions, masks, log_probs, values, *got = map(torch.stack, zip(*steps, strict=True))
         rewards, terminated, truncated, final, ended, returns, lengths = got  # [T, N], final [T, N, D]
@@ -490,9 +489,9 @@ def main(args: Args) -> dict[str, Any]:
         dist.destroy_process_group()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
-    def trained(env: Any, observation: np.ndarray) -> Any:
+    def trained(env: Any, observation: Any) -> Any:
         with torch.no_grad():
-            policy, _ = agent(torch.from_numpy(observation)[None].to(args.device))
+            policy, _ = agent(agent.look.one(observation, args.device))
         if learner.masked:
             allowed = torch.tensor(env.unwrapped.runner.action_mask(), device=args.device)
             policy = policy.where(allowed, IMPOSSIBLE)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import torch
 import tyro
 from torch import Tensor, nn
 
-from common import Run, RunArgs, action_count, observation_size
+from common import Run, RunArgs, Vector, action_count
 
 
 @dataclass
@@ -71,7 +70,8 @@ def main(args: Args) -> dict[str, Any]:
         compile=args.compile,
     )
     actions = action_count(envs.single_action_space, "pqn.py")
-    values = Values(observation_size(envs.single_observation_space, "pqn.py"), actions, args.width).to(args.device)
+    look = Vector(envs.single_observation_space, "pqn.py")  # what the environment gives, as [N, D]
+    values = Values(look.size, actions, args.width).to(args.device)
     optimizer = torch.optim.RAdam(values.parameters(), lr=args.learning_rate, foreach=True)
     generator = torch.Generator(args.device).manual_seed(args.seed)
 
@@ -79,7 +79,7 @@ def main(args: Args) -> dict[str, Any]:
     batch = args.num_envs * args.num_steps
     iterations = max(1, args.total_steps // batch)
     if run.saved is None:
-        observation, _ = envs.reset(seed=args.seed << 20)  # runs share no row's seed
+        observation = look(envs.reset(seed=args.seed << 20)[0])  # runs share no row's seed
     else:
         values.load_state_dict(run.saved["agent"])
         optimizer.load_state_dict(run.saved["optimizer"])
@@ -103,11 +103,12 @@ def main(args: Args) -> dict[str, Any]:
                 chance = torch.rand(2, args.num_envs, generator=generator, device=args.device)
                 action = torch.where(chance[0] < explore, (chance[1] * actions).long(), action)
                 following, reward, terminated, truncated, info = envs.step(action)
+                following = look(following)
                 # An episode that was cut off would have gone on: what its last observation is worth
                 # belongs to its return. An episode that terminated is worth what it got.
                 cut = truncated & ~terminated
                 if cut.any():
-                    reward[cut] += args.gamma * values(info["final_obs"][cut]).amax(-1)
+                    reward[cut] += args.gamma * values(look(info["final_obs"])[cut]).amax(-1)
                 steps.append((observation, action, best, reward, terminated | truncated))
                 ended = info["episode"]
                 episodes += torch.stack([info["_episode"].sum(), ended["r"].sum(), ended["l"].sum()])
@@ -148,9 +149,9 @@ def main(args: Args) -> dict[str, Any]:
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
-    def trained(env: Any, observation: np.ndarray) -> int:
+    def trained(env: Any, observation: Any) -> int:
         with torch.no_grad():
-            return int(values(torch.from_numpy(observation)[None].to(args.device)).argmax())
+            return int(values(look.one(observation, args.device)).argmax())
 
     return run.finish(trained)
 

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 import tyro
 from torch import Tensor, nn
 
-from common import Replay, Run, RunArgs, action_bounds, observation_size
+from common import Replay, Run, RunArgs, Vector, action_bounds
 
 
 @dataclass
@@ -97,7 +97,8 @@ def main(args: Args) -> dict[str, Any]:
         device=args.device,
         compile=args.compile,
     )
-    size = observation_size(envs.single_observation_space, "sac.py")
+    look = Vector(envs.single_observation_space, "sac.py")  # what the environment gives, as [N, D]
+    size = look.size
     centre, reach = (part.to(args.device) for part in action_bounds(envs.single_action_space, "sac.py"))
     actor = Actor(size, len(centre), args.width).to(args.device)
     critics, slow = (Critics(size, len(centre), args.width).to(args.device) for _ in range(2))
@@ -115,7 +116,7 @@ def main(args: Args) -> dict[str, Any]:
     iterations = max(1, args.total_steps // batch)
     owed = 0.0  # updates that are due
     if run.saved is None:
-        observation, _ = envs.reset(seed=args.seed << 20)  # runs share no row's seed
+        observation = look(envs.reset(seed=args.seed << 20)[0])  # runs share no row's seed
     else:
         for module, name in ((actor, "agent"), (critics, "critics"), (slow, "slow"), (replay, "replay")):
             module.load_state_dict(run.saved[name])
@@ -140,10 +141,11 @@ def main(args: Args) -> dict[str, Any]:
                 else:
                     action = 2 * torch.rand((args.num_envs, len(centre)), generator=generator, device=args.device) - 1
             following, reward, terminated, truncated, info = envs.step(centre + reach * action)
+            following = look(following)
             # What came next is the last observation of an episode that ended here. Only a termination
             # makes it worth nothing: an episode that was cut off would have gone on.
             over = (terminated | truncated)[:, None]
-            came = torch.where(over, info["final_obs"], following)
+            came = torch.where(over, look(info["final_obs"]), following)
             replay.add(observation=observation, action=action, reward=reward, following=came, terminated=terminated)
             ended = info["episode"]
             episodes += torch.stack([info["_episode"].sum(), ended["r"].sum(), ended["l"].sum()])
@@ -189,9 +191,9 @@ def main(args: Args) -> dict[str, Any]:
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
-    def trained(env: Any, observation: np.ndarray) -> np.ndarray:
+    def trained(env: Any, observation: Any) -> np.ndarray:
         with torch.no_grad():
-            mean, _ = actor(torch.from_numpy(observation)[None].to(args.device))
+            mean, _ = actor(look.one(observation, args.device))
         return (centre + reach * mean[0].tanh()).cpu().numpy()
 
     return run.finish(trained)

@@ -111,6 +111,11 @@ def recall(validated: Callable[..., EnvPackage]) -> EnvPackage:
 
 
 @pytest.fixture
+def shown(validated: Callable[..., EnvPackage]) -> EnvPackage:
+    return validated(DATA / "shown")
+
+
+@pytest.fixture
 def cut_off(validated: Callable[..., EnvPackage]) -> EnvPackage:
     """counter, every episode of which is cut off after 7 steps."""
     return validated(COUNTER)

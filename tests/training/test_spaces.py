@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
+
+from simulacrum.contract.package import EnvPackage
 
 Script = Callable[[str], ModuleType]
 
@@ -36,3 +40,65 @@ def test_unusable_spaces_are_named(common: ModuleType) -> None:
         common.action_bounds(gym.spaces.Box(-np.inf, np.inf, (1,)), "x.py")
     with pytest.raises(SystemExit, match="Discrete"):
         common.action_bounds(gym.spaces.Discrete(2), "x.py")
+
+
+def test_a_vector_of_numbers_is_handed_on_as_it_is(common: ModuleType) -> None:
+    look = common.Vector(gym.spaces.Box(-np.inf, np.inf, (3,)), "x.py")
+    seen = torch.randn(5, 3)
+    assert look(seen) is seen
+    assert look.size == 3
+
+
+def test_a_choice_is_one_hot(common: ModuleType) -> None:
+    look = common.Vector(gym.spaces.Discrete(4, start=-1), "x.py")
+    assert look(torch.tensor([-1, 2])).tolist() == [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    assert look.one(np.int64(0), "cpu").tolist() == [[0.0, 1.0, 0.0, 0.0]]
+    several = common.Vector(gym.spaces.MultiDiscrete([2, 3]), "x.py")
+    assert several.size == 5
+    assert several(torch.tensor([[1, 0], [0, 2]])).tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0]]
+
+
+def test_bounded_integers_lie_between_0_and_1_and_images_are_flattened(common: ModuleType) -> None:
+    low, high = np.array([[0, 10], [0, -4]]), np.array([[255, 20], [0, 4]])
+    look = common.Vector(gym.spaces.Box(low, high, dtype=np.int64), "x.py")
+    seen = torch.tensor([[[51, 10], [0, 0]], [[255, 15], [0, 4]]])
+    torch.testing.assert_close(look(seen), torch.tensor([[0.2, 0.0, 0.0, 0.5], [1.0, 0.5, 0.0, 1.0]]))
+    bits = common.Vector(gym.spaces.MultiBinary([2, 2]), "x.py")
+    assert bits(torch.tensor([[[1, 0], [0, 1]]], dtype=torch.int8)).tolist() == [[1.0, 0.0, 0.0, 1.0]]
+
+
+def test_the_parts_of_a_dict_follow_each_other(common: ModuleType) -> None:
+    """As in MiniGrid: what is seen, and which way one looks."""
+    parts = {"image": gym.spaces.Box(0, 10, (2, 2, 1), np.uint8), "direction": gym.spaces.Discrete(4)}
+    look = common.Vector(gym.spaces.Dict(list(parts.items())), "x.py")
+    assert look.size == 8
+    batch = {"direction": torch.tensor([3, 1]), "image": torch.arange(8, dtype=torch.uint8).view(2, 2, 2, 1)}
+    one = {"direction": np.int64(3), "image": np.arange(4, dtype=np.uint8).reshape(2, 2, 1)}
+    wanted = {"image": [0.0, 0.1, 0.2, 0.3], "direction": [0.0, 0.0, 0.0, 1.0]}
+    row = [number for name in look.parts for number in wanted[name]]
+    assert look(batch)[0].tolist() == pytest.approx(row)
+    assert torch.equal(look.one(one, "cpu"), look(batch)[:1])
+
+
+def test_a_space_without_a_form_as_a_vector_is_named(common: ModuleType) -> None:
+    with pytest.raises(SystemExit, match=r"x\.py reads observations of .*Text"):
+        common.Vector(gym.spaces.Text(3), "x.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("ppo", {"num_envs": 64, "minibatch": 256, "epochs": 4, "learning_rate": 1e-2, "compile_policy": False}),
+        ("pqn", {"num_envs": 64, "minibatch": 128, "learning_rate": 3e-3}),
+        ("dqn", {"num_envs": 16, "learning_rate": 3e-3}),
+    ],
+)
+def test_a_choice_beside_an_image_is_learned(
+    name: str, size: dict[str, object], script: Script, shown: EnvPackage, tmp_path: Path
+) -> None:
+    """Right in all four steps of an episode is only who reads both parts of the observation."""
+    module = script(name)
+    size = {"total_steps": 16_000, "num_steps": 16, "gamma": 0.5, "width": 32, **size}
+    run = module.Args(env_id="simulacrum/shown-v0", runs=tmp_path, eval_episodes=20, eval_seeds=1, **size)
+    trained = next(iter(module.main(run)["reference"].values()))
+    assert trained["return"] == 4.0

@@ -9,7 +9,7 @@ from common.curve import draw_curve
 from common.measure import measure, scripted_policies, summary, table
 from common.replay import Replay
 from common.run import Run, gate, new_folder, write_results
-from common.spaces import action_bounds, action_count, observation_size
+from common.spaces import Vector, action_bounds, action_count, observation_size
 
 __all__ = [
     "EnvArgs",
@@ -17,6 +17,7 @@ __all__ = [
     "Replay",
     "Run",
     "RunArgs",
+    "Vector",
     "action_bounds",
     "action_count",
     "draw_curve",

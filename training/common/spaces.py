@@ -7,11 +7,79 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
+class Vector:
+    """Observations of any space that the environments here have, read as one float32 vector of `size` numbers.
+
+    A Box of floats is as it is, a Box of bounded integers lies between 0 and 1, and whatever has a shape is flattened.
+    Discrete and MultiDiscrete choices are one-hot, since their numbers have no order. The parts of a Dict follow
+    each other in its own order.
+
+        look = Vector(envs.single_observation_space, "ppo.py")
+        look(observation)   # tensors [N, ...], or a dict of them, to float32 [N, size]
+
+    Raises:
+        SystemExit: another kind of space.
+    """
+
+    def __init__(self, space: gym.Space[Any], script: str) -> None:
+        self.space = space
+        self.parts = dict(space.items()) if isinstance(space, gym.spaces.Dict) else {"": space}
+        self.size = sum(_size(part, script) for part in self.parts.values())
+        # The usual case costs nothing in each step, and gives back the very tensor that came.
+        self.as_it_is = isinstance(space, gym.spaces.Box) and space.dtype == np.float32 and len(space.shape) == 1
+        self._scales: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def __call__(self, observation: Any) -> Tensor:
+        if self.as_it_is:
+            return observation
+        named = observation if isinstance(observation, dict) else {"": observation}
+        read = [self._read(name, part, named[name]) for name, part in self.parts.items()]
+        return read[0] if len(read) == 1 else torch.cat(read, dim=-1)
+
+    def one(self, observation: Any, device: str | torch.device) -> Tensor:
+        """The same of one row's observation in NumPy, as `gymnasium.make` gives it: [1, size]."""
+        single = isinstance(observation, dict)
+        named = observation if single else {"": observation}
+        rows = {name: torch.as_tensor(np.asarray(part), device=device)[None] for name, part in named.items()}
+        return self(rows if single else rows[""])
+
+    def _read(self, name: str, space: gym.Space[Any], part: Tensor) -> Tensor:
+        rows = len(part)
+        if isinstance(space, gym.spaces.Discrete):
+            return F.one_hot(part.long() - int(space.start), int(space.n)).float()
+        if isinstance(space, gym.spaces.MultiDiscrete):
+            choices = part.long().view(rows, -1)
+            sizes = [int(n) for n in space.nvec.flatten()]
+            return torch.cat([F.one_hot(choices[:, i], n) for i, n in enumerate(sizes)], dim=-1).float()
+        numbers = part.reshape(rows, -1).float()
+        if isinstance(space, gym.spaces.Box) and np.issubdtype(space.dtype, np.integer):
+            low, reach = self._scale(name, space, numbers.device)
+            return (numbers - low) / reach
+        return numbers
+
+    def _scale(self, name: str, space: gym.spaces.Box, device: torch.device) -> tuple[Tensor, Tensor]:
+        if name not in self._scales:
+            low, high = (torch.from_numpy(bound.astype(np.float64).flatten()) for bound in (space.low, space.high))
+            self._scales[name] = low.float().to(device), (high - low).clamp(min=1).float().to(device)
+        return self._scales[name]
+
+
+def _size(space: gym.Space[Any], script: str) -> int:
+    if isinstance(space, gym.spaces.Discrete):
+        return int(space.n)
+    if isinstance(space, gym.spaces.MultiDiscrete):
+        return int(space.nvec.sum())
+    if not isinstance(space, (gym.spaces.Box, gym.spaces.MultiBinary)):
+        raise SystemExit(f"{script} reads observations of Box, Discrete, Multi- and Dict spaces, not {space}")
+    return int(np.prod(space.shape, dtype=np.int64))
+
+
 def observation_size(space: gym.Space[Any], script: str) -> int:
-    """How many numbers an observation has.
+    """How many numbers an observation has, for scripts whose library reads vectors alone; see `Vector` otherwise.
 
     Raises:
         SystemExit: observations are not one vector.
