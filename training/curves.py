@@ -30,6 +30,8 @@ class Args:
     out: Path | None = None  # the PNG to write; none is drawn without it
     title: str = ""  # of the picture; the environment's id by default
     window: float = 0.05  # part of a run whose episodes make one point
+    level: float | None = None  # a return to draw a line at, such as one that somebody published
+    level_name: str = "level"  # what the line is called
 
 
 def read(folders: tuple[Path, ...]) -> list[dict[str, Any]]:
@@ -104,6 +106,9 @@ def draw(groups: dict[tuple[str, str], list[dict[str, Any]]], args: Args, path: 
         for run in runs:
             reached = next(iter(run["reference"].values()))["return"]
             axes.plot([run["curve"][-1][0] / 1e3], [reached], "o", color=color, markersize=5, zorder=5)
+    if args.level is not None:
+        label = f"{args.level:g}: {args.level_name}"
+        axes.axhline(args.level, color="#6b7280", linestyle=":", linewidth=1.4, label=label)
     axes.set_title(args.title or ", ".join(dict.fromkeys(env_id for env_id, _ in groups)), loc="left")
     axes.set_xlabel("environment steps (thousands); dots: on the reference twin, without exploring")
     axes.set_ylabel("episode return")
