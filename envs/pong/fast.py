@@ -1,7 +1,7 @@
 """pong, all games at once: the rules of spec.md in their order, on int32 `[N]`; `shown` is int32 `[N, 8]`.
 
-Frames are written out to the most that `frame_skip` can be. A row that has played its frames, or has seen a point, keeps
-its last complete frame from then on: that is what R12 shows, and what R5 goes on from.
+Frames are written out to the most that `frame_skip` can be. A row that has played its frames, or has seen a point,
+keeps its last complete frame from then on: that is what R12 shows, and what R5 goes on from.
 """
 
 from __future__ import annotations
