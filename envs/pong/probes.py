@@ -81,8 +81,9 @@ def _touches(y: int, paddle: int) -> bool:
 PROBES = [
     Probe(
         name="still", act=still, low=-18.901, high=-18.899, episodes=24,
-        why="a paddle that stays in the middle meets a serve, straight or down, and it goes on with the vertical speed 3 "
-        "or -1; the opponent returns it, and 132 frames after the serve it is out of reach: 21 rounds of -1 and one return",
+        why="a paddle that stays in the middle meets every serve, straight or down, which goes on with the vertical "
+        "speed 3 or -1; the opponent returns it, and 132 frames after the serve it is out of reach: 21 rounds of -1 "
+        "and one return",
     ),
     Probe(
         name="up", act=up, low=-21.001, high=-20.999, episodes=16,
