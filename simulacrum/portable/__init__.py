@@ -12,9 +12,11 @@ from typing import Any
 from simulacrum.portable import scalar
 from simulacrum.portable.bits import bits32, bits64, from_bits32, from_bits64, round32, ulp_distance
 from simulacrum.portable.float32 import Float32
+from simulacrum.portable.float64 import Float64
 
 __all__ = [
     "Float32",
+    "Float64",
     "atan2",
     "bits32",
     "bits64",
@@ -26,6 +28,7 @@ __all__ = [
     "ordered_sum",
     "positive_zero",
     "pow",
+    "remainder",
     "round32",
     "sin",
     "sqrt",
@@ -78,6 +81,11 @@ def atan2(y: Any, x: Any) -> Any:
 def pow(x: Any, y: Any) -> Any:
     """x to the y, with the special values of C's pow."""
     return _room(x, y).pow(x, y)
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """x % y as Python has it, from 0 up to y, for y from 2**-900 to 2**900 and |x| up to 2**20 of it; NaN beyond."""
+    return _room(x, y).remainder(x, y)
 
 
 def ordered_sum(values: Any) -> Any:

@@ -19,6 +19,9 @@ EXP_LOWEST, EXP_HIGHEST = -760.0, 720.0
 TANH_ONE = 22.0
 # |y| above this only matters through its sign: x**y is 0, 1 or infinite.
 POW_EXPONENT_LIMIT = 2.0**66
+# A remainder is exact up to this quotient, for divisors from this one to that one; beyond, the answer is NaN.
+QUOTIENT_LIMIT = 1048576.0
+DIVISOR_LOWEST, DIVISOR_HIGHEST = 2.0**-900, 2.0**900
 # Pairs of (high, low) for 0, pi/4, pi/2, 3 pi/4 and pi.
 EIGHTHS_OF_TURN = (
     (0.0, 0.0),
@@ -63,6 +66,12 @@ def tanh(x: float) -> float:
     x2 = min(a, TANH_ONE) * 2.0
     k = math.floor(x2 * c.LOG2_E + 0.5)
     return math.copysign(kernels.tanh_positive(float(k), x2, math.ldexp(1.0, k)), x)
+
+
+def remainder(x: float, y: float) -> float:
+    if not (DIVISOR_LOWEST <= y <= DIVISOR_HIGHEST and abs(x) <= y * QUOTIENT_LIMIT):
+        return math.nan
+    return x % y
 
 
 def sin(x: float) -> float:

@@ -58,6 +58,16 @@ def _halves(a: Number) -> Pair[Number]:
     return high, a - high
 
 
+def nearest_rest(a: Number, b: Number, quotient: Number) -> Number:
+    """a - quotient * b, exactly; the quotient is a / b rounded to a nearest integer up to 2**20, or 0 where a < b.
+
+    b is cut into two halves of 26 bits, so that both products are exact. Where a is not below b, what is left of it
+    after the first is a multiple of b's last place, and of no more places than a float64 has.
+    """
+    high, low = _halves(b)
+    return (a - quotient * high) - quotient * low
+
+
 def divide_pairs(numerator: Pair[Number], denominator: Pair[Number]) -> Pair[Number]:
     """The quotient of two pairs as a rounded quotient and its correction."""
     quotient = numerator[0] / denominator[0]

@@ -1,6 +1,6 @@
 """Portable numbers on scalars: plain Python, no NumPy and no torch.
 
-Each function takes a Python float (or int), a `Float32`, or a NumPy float scalar and answers in that type
+Each function takes a Python float (or int), a `Float32`, a `Float64` or a NumPy float scalar and answers in that type
 (float for an int), with the bits that `simulacrum.portable.tensor` gives for a tensor of that dtype. The
 float32 forms are computed in float64 and rounded once. Nothing raises for a special value: the answers
 are the infinities and NaN of IEEE 754, and a NaN always has the same (positive, quiet) bits. Where two
@@ -15,9 +15,11 @@ from typing import Any, TypeVar, cast
 from simulacrum.portable import double
 from simulacrum.portable.bits import bits32, bits64, from_bits32, from_bits64, round32, ulp_distance
 from simulacrum.portable.float32 import Float32
+from simulacrum.portable.float64 import Float64
 
 __all__ = [
     "Float32",
+    "Float64",
     "atan2",
     "bits32",
     "bits64",
@@ -29,6 +31,7 @@ __all__ = [
     "ordered_sum",
     "positive_zero",
     "pow",
+    "remainder",
     "round32",
     "sin",
     "sqrt",
@@ -85,6 +88,11 @@ def pow(x: Number, y: Number) -> Number:
     return _binary(double.pow, x, y)
 
 
+def remainder(x: Number, y: Number) -> Number:
+    """x % y as Python has it, from 0 up to y, for y from 2**-900 to 2**900 and |x| up to 2**20 of it; NaN beyond."""
+    return _binary(double.remainder, x, y)
+
+
 def ordered_sum(values: Iterable[Number]) -> Number:
     """`v0 + v1 + v2 + ...`, strictly left to right, in the type of the values; 0.0 when there are none."""
     iterator = iter(values)
@@ -123,14 +131,14 @@ def _binary(function: Callable[[float, float], float], first: Any, second: Any) 
 def _kind(x: Any) -> Any:
     """The type of the answer for an argument: float for Python numbers, else the argument's own."""
     kind: Any = cast(Any, type(x))
-    if kind is float or kind is Float32:
+    if kind is float or kind is Float32 or kind is Float64:
         return kind
     if kind is int or kind is bool:
         return float
     if kind.__module__ == "numpy" and kind.__name__ in ("float32", "float64"):
         return kind
-    raise TypeError(f"expected a float, int, Float32, numpy.float32 or numpy.float64, found {kind.__name__}")
+    raise TypeError(f"expected a float, int, Float32, Float64, numpy.float32 or numpy.float64, found {kind.__name__}")
 
 
 def _is_double(kind: Any) -> bool:
-    return kind.__name__ == "float64"
+    return kind is Float64 or kind.__name__ == "float64"

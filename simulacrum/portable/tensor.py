@@ -19,10 +19,13 @@ from simulacrum.portable import coefficients as c
 from simulacrum.portable import kernels
 from simulacrum.portable.double import (
     ANGLE_LIMIT,
+    DIVISOR_HIGHEST,
+    DIVISOR_LOWEST,
     EIGHTHS_OF_TURN,
     EXP_HIGHEST,
     EXP_LOWEST,
     POW_EXPONENT_LIMIT,
+    QUOTIENT_LIMIT,
     TANH_ONE,
     TINY,
 )
@@ -38,7 +41,20 @@ from simulacrum.portable.reduction import (
     slope,
 )
 
-__all__ = ["atan2", "cos", "exp", "log", "ordered_sum", "positive_zero", "pow", "sin", "sqrt", "tan", "tanh"]
+__all__ = [
+    "atan2",
+    "cos",
+    "exp",
+    "log",
+    "ordered_sum",
+    "positive_zero",
+    "pow",
+    "remainder",
+    "sin",
+    "sqrt",
+    "tan",
+    "tanh",
+]
 
 
 def sqrt(x: Tensor) -> Tensor:
@@ -182,6 +198,22 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
     value = torch.where(odd, value * sign, value)
     value = torch.where(number & ((sign > 0.0) | edge | whole), value, math.nan)
     return torch.where((wide_y == 0.0) | (wide_x == 1.0), 1.0, value).to(x.dtype)
+
+
+def remainder(x: Tensor | float, y: Tensor | float) -> Tensor:
+    """x % y as Python has it, elementwise, from 0 up to y, for y from 2**-900 to 2**900 and |x| up to 2**20 of it.
+
+    NaN beyond. One argument may be a Python number. Shapes broadcast.
+    """
+    x, y = _two(x, y)
+    wide_x, wide_y = x.double(), y.double()
+    size = torch.abs(wide_x)
+    usual = (wide_y >= DIVISOR_LOWEST) & (wide_y <= DIVISOR_HIGHEST) & (size <= wide_y * QUOTIENT_LIMIT)
+    a, b = torch.where(usual, size, 0.0), torch.where(usual, wide_y, 1.0)
+    rest = kernels.nearest_rest(a, b, torch.where(a < b, 0.0, torch.floor(a / b + 0.5)))
+    rest = torch.where(rest < 0.0, rest + b, rest)  # exact, as C's fmod
+    value = torch.where((wide_x < 0.0) & (rest > 0.0), b - rest, rest)  # rounded, as in Python
+    return positive_zero(torch.where(usual, value, math.nan).to(x.dtype))
 
 
 def ordered_sum(x: Tensor, dim: int = -1) -> Tensor:

@@ -389,7 +389,7 @@ CASES: tuple[Case, ...] = (
         lambda v: torch.remainder(v["a"], v["p"]),
         lambda v: np.mod(v["a"], v["p"]),
         "on floats the forms round differently",
-        "x - torch.floor(x / y) * y, or % on integers",
+        "simulacrum.portable.remainder(x, y), or % on integers",
         "remainder of floats",
     ),
     _float_only(
