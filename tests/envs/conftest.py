@@ -181,6 +181,11 @@ def pendulum() -> Table:
     return Table(load_package("pendulum"))
 
 
+@pytest.fixture(scope="session")
+def mountaincar() -> Table:
+    return Table(load_package("mountaincar"))
+
+
 def play_probe(name: str, probe: Probe) -> list[float]:
     """The returns of a probe's episodes, played on the reference without an engine."""
     package = load_package(name)
