@@ -1,0 +1,11 @@
+"""Constants of minigrid_empty's spec, shared by both twins."""
+
+from __future__ import annotations
+
+VIEW = 7
+STEPS_PER_CELL = 4
+TIME_PRICE = 0.9
+EMPTY = (1, 0, 0)
+WALL = (2, 5, 0)
+GOAL = (8, 1, 0)
+MAX_EPISODE_STEPS = 1024
