@@ -27,11 +27,12 @@ READY := $(VENV)/ready-dev
 READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 
 .DEFAULT_GOAL := help
+SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-long test-oldest test-libraries test-all coverage lint types layers docs docs-serve bench bench-docs sizes wheel clean
+.PHONY: help setup demo test test-fast test-long test-oldest test-libraries test-envs test-all coverage lint types layers docs docs-serve bench bench-docs bench-environments sizes wheel clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## install everything for development into .venv
 
@@ -66,7 +67,10 @@ test-libraries: $(READY) ## the adapters beside the real libraries; LIBS="rllib 
 	  $(BIN)/python tools/library_env.py $$library --test $(ARGS) || failed="$$failed $$library"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
-test-all: test test-long test-oldest test-libraries ## every test there is
+test-envs: $(READY) ## validate every environment in full; ARGS="cartpole pong" for some
+	$(BIN)/python tools/validate_environments.py --jobs $(JOBS) $(ARGS)
+
+test-all: test test-long test-oldest test-libraries test-envs ## every test there is
 
 coverage: $(READY) ## all tests, then the lines they did not reach
 	$(BIN)/coverage run -m pytest -q $(ARGS)
@@ -82,7 +86,8 @@ layers: $(READY) ## which room may import which (import-linter)
 	$(BIN)/lint-imports
 
 docs: $(READY) ## build the site into site/, warnings as errors
-	$(BIN)/mkdocs build --quiet --strict --clean
+	@# `--quiet` would silence the warnings that `--strict` counts; what is left out here are the lines that say nothing.
+	@set -o pipefail; $(BIN)/mkdocs build --strict --clean 2>&1 | sed '/^INFO /d'
 	@echo "the site is in site/index.html"
 
 docs-serve: $(READY) ## serve the site on this machine and rebuild on change
@@ -95,6 +100,9 @@ bench: $(READY) ## steps per second, side by side; PEERS="envpool gymnax pufferl
 
 bench-docs: $(READY) ## tables and pictures in the docs, from the last run of bench
 	$(BIN)/python tests/benchmarks/report.py $(ARGS)
+
+bench-environments: $(READY) ## steps per second of every environment beside its original; PEERS, ARGS
+	$(BIN)/python tests/benchmarks/environments.py --peers $(PEERS) $(ARGS)
 
 sizes: ## lines per file and the longest functions
 	@$(PYTHON) tools/sizes.py
