@@ -21,7 +21,7 @@ LOADED = re.compile(
 def site(root, tmp_path_factory):
     pytest.importorskip("material")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "true"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -40,6 +40,19 @@ def test_pages_load_nothing_from_elsewhere(site):
 def test_search_index_is_in_the_site(site):
     index = (site / "search" / "search_index.json").read_text("utf-8")
     assert "reference" in index
+
+
+def test_every_environment_has_a_page_and_a_card_with_its_pictures(site, root):
+    gallery = (site / "environments" / "index.html").read_text("utf-8")
+    names = [path.parent.name for path in (root / "envs").glob("*/schema.json")]
+    assert {"toywalk", "cartpole"} <= set(names)
+    for name in names:
+        assert f'href="{name}.html"' in gallery
+        assert (site / "environments" / f"{name}.html").is_file()
+    for page in (site / "environments").glob("*.html"):
+        shown = re.findall(r'src="\.\./(assets/environments/[^"]+)"', page.read_text("utf-8"))
+        assert shown, page
+        assert all((site / path).is_file() for path in shown), page
 
 
 @pytest.mark.parametrize(

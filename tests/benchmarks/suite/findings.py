@@ -106,4 +106,5 @@ def _seen(result: dict[str, Any]) -> str:
 
 def _cell(text: str) -> str:
     text = re.sub(r"\s+", " ", text).replace("|", "\\|").replace("<", "&lt;")
+    text = text.replace("][", "]\\[")  # `x[0][1]` would be a link
     return text if len(text) <= 220 else text[:217] + "..."
