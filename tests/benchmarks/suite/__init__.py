@@ -4,6 +4,7 @@
     ours.py        forms of the batched twins, through the public VectorEnv
     limits.py      hand-written C programs of the same rules (../limits/*.c)
     gymnasiums.py  Gymnasium's own vector environments
+    originals.py   which environment of other people is the same as one of ours
     workers.py     peers that live in virtual environments of their own (peers/*.py runs there)
     strangers.py   vector environments that conformance.py judges
     venvs.py       those virtual environments, made on request

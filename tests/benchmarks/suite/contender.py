@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import torch
 
 BATCHES = 64  # batches of actions, taken in turn
@@ -99,6 +100,19 @@ def action_batches(choices: int, num_envs: int, dtype: torch.dtype = torch.int64
     generator = torch.Generator().manual_seed(num_envs)
     whole = torch.randint(0, choices, (num_envs + BATCHES * _STRIDE,), generator=generator).to(dtype)
     return [whole[number * _STRIDE : number * _STRIDE + num_envs] for number in range(BATCHES)]
+
+
+def batches_of(space: Any, num_envs: int) -> list[torch.Tensor]:
+    """Batches of uniform actions `[num_envs, ...]` of a Discrete or a bounded Box. `Unavailable` for another space."""
+    if isinstance(space, gym.spaces.Discrete):
+        return [batch + int(space.start) if space.start else batch for batch in action_batches(int(space.n), num_envs)]
+    if not isinstance(space, gym.spaces.Box) or not space.is_bounded():
+        raise Unavailable(f"actions are drawn for Discrete and bounded Box, not for {space}")
+    low, high = (torch.from_numpy(bound) for bound in (space.low, space.high))
+    generator = torch.Generator().manual_seed(num_envs)
+    part = torch.rand((num_envs + BATCHES, *space.shape), generator=generator, dtype=low.dtype)
+    whole = low + (high - low) * part
+    return [whole[number : number + num_envs] for number in range(BATCHES)]
 
 
 def measure(

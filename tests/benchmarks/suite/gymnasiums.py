@@ -1,4 +1,4 @@
-"""Gymnasium's own CartPole environments, from the virtual environment that the suite runs in."""
+"""Environments of Gymnasium and of its registry, from the virtual environment that the suite runs in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from suite.contender import Contender, action_batches, timed
+from suite.contender import Contender, batches_of, timed
 
 VERSION = f"gymnasium {gym.__version__}"
 
@@ -17,13 +17,14 @@ def cartpole_vector(num_envs: int) -> Contender:
     return _contender("Gymnasium CartPoleVectorEnv", env, "NumPy, its own batch class", num_envs)
 
 
-def sync(num_envs: int) -> Contender:
+def sync(num_envs: int, env_id: str = "CartPole-v1", version: str = VERSION) -> Contender:
     """`SyncVectorEnv`: the single environments of `gym.make`, one after the other."""
-    env = gym.make_vec("CartPole-v1", num_envs=num_envs, vectorization_mode="sync")
-    return _contender("Gymnasium SyncVectorEnv", env, "Python, one environment after the other", num_envs)
+    env = gym.make_vec(env_id, num_envs=num_envs, vectorization_mode="sync")
+    settings = "Python, one environment after the other"
+    return _contender("Gymnasium SyncVectorEnv", env, settings, num_envs, version)
 
 
-def _contender(name: str, env: Any, settings: str, num_envs: int) -> Contender:
+def _contender(name: str, env: Any, settings: str, num_envs: int, version: str = VERSION) -> Contender:
     env.reset(seed=0)
-    batches = [batch.numpy() for batch in action_batches(2, num_envs)]
-    return Contender(name, "peer", VERSION, settings, num_envs, timed(env.step, batches), env.close)
+    batches = [batch.numpy() for batch in batches_of(env.single_action_space, num_envs)]
+    return Contender(name, "peer", version, settings, num_envs, timed(env.step, batches), env.close)

@@ -14,7 +14,7 @@ import simulacrum
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.engine.forms import NAMES, resolve_form
 from simulacrum.engine.vector import SimulacrumVectorEnv
-from suite.contender import Contender, Unavailable, action_batches, timed
+from suite.contender import Contender, Unavailable, batches_of, timed
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def contender(way: Way | str) -> Callable[[Any, int], Contender]:
 
     def build(package: EnvPackage | str, num_envs: int) -> Contender:
         env = make(package, way.form, num_envs, **way.options)
-        steps, batches = 1, action_batches(choices(env), num_envs)
+        steps, batches = 1, batches_of(env.single_action_space, num_envs)
         if way.rollout:
             steps = rollout_steps(num_envs)
             turns = itertools.cycle(batches)

@@ -76,9 +76,12 @@ class Worker:
         self._said.close()
 
 
-def contender(worker: Worker, num_envs: int) -> Contender:
-    """The peer of that worker with so many rows; a worker holds one at a time."""
-    built = worker.ask("build", num_envs=num_envs)
+def contender(worker: Worker, num_envs: int, **more: Any) -> Contender:
+    """The peer of that worker with so many rows; a worker holds one at a time.
+
+    `environment` may name another than CartPole.
+    """
+    built = worker.ask("build", num_envs=num_envs, **more)
 
     def run(calls: int) -> tuple[float, float]:
         took = worker.ask("run", calls=calls)

@@ -2,7 +2,7 @@
 
     python worker.py NAME     with NAME one of PEERS; commands as JSON lines on the standard input:
 
-    {"do": "build", "num_envs": N, "choices": 2}   -> {"version", "settings", "steps_per_call"}
+    {"do": "build", "num_envs": N, "environment": ID}  -> {"version", "settings", "steps_per_call"}
     {"do": "run", "calls": C}                      -> {"wall", "cpu"}: seconds of C calls, in this process
     {"do": "close"}                                -> {}
 
@@ -19,8 +19,8 @@ import sys
 import time
 
 PEERS = {
-    "envpool": "envpool_cartpole",
-    "gymnax": "gymnax_cartpole",
+    "envpool": "envpool_env",
+    "gymnax": "gymnax_env",
     "pufferlib": "pufferlib_cartpole",
     "numba": "numba_cartpole",
     "stub": "stub",
@@ -39,7 +39,8 @@ def main() -> None:
         answer: dict[str, object] = {}
         try:
             if command["do"] == "build":
-                built = importlib.import_module(PEERS[name]).build(command["num_envs"])
+                named = {"environment": command["environment"]} if "environment" in command else {}
+                built = importlib.import_module(PEERS[name]).build(command["num_envs"], **named)
                 step, turn = built.pop("step"), itertools.cycle(built.pop("batches"))
                 answer = built
             elif command["do"] == "run":
@@ -55,12 +56,20 @@ def main() -> None:
         answers.flush()
 
 
-def action_batches(num_envs: int, dtype: str, count: int = 64, stride: int = 16):
-    """Batches of random actions 0 and 1 as views of one array, as `suite/contender.py` makes them."""
+def action_batches(num_envs: int, dtype: str, choices: int = 2, count: int = 64, stride: int = 16):
+    """Batches of random choices from 0 on as views of one array, as `suite/contender.py` makes them."""
     import numpy as np
 
-    whole = np.random.default_rng(num_envs).integers(0, 2, num_envs + count * stride).astype(dtype)
+    whole = np.random.default_rng(num_envs).integers(0, choices, num_envs + count * stride).astype(dtype)
     return [whole[number * stride : number * stride + num_envs] for number in range(count)]
+
+
+def number_batches(num_envs: int, low, high, count: int = 64):
+    """Batches of random float32 numbers between bounds of the action's shape, as views of one array."""
+    import numpy as np
+
+    whole = np.random.default_rng(num_envs).uniform(low, high, (num_envs + count, *low.shape)).astype(np.float32)
+    return [whole[number : number + num_envs] for number in range(count)]
 
 
 if __name__ == "__main__":

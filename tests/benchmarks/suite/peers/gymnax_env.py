@@ -1,4 +1,4 @@
-"""gymnax's CartPole-v1 as its authors use it: vmap over rows, lax.scan over steps, one jitted call for many steps.
+"""gymnax's environments as its authors use them: vmap over rows, lax.scan over steps, one jitted call for many steps.
 
 Actions are given, all outputs of every step are kept, and the call waits for them. Threads are one, by the flags that
 workers.py sets.
@@ -18,9 +18,9 @@ def scan_length(num_envs):
     return max(8, min(1000, 2**18 // num_envs))
 
 
-def build(num_envs):
+def build(num_envs, environment="CartPole-v1"):
     steps = scan_length(num_envs)
-    env, params = gymnax.make("CartPole-v1")
+    env, params = gymnax.make(environment)
     step_rows = jax.vmap(env.step, in_axes=(0, 0, 0, None))
 
     def one(carry, actions):
@@ -40,7 +40,11 @@ def build(num_envs):
         held["carry"], outputs = run(held["carry"], actions)
         jax.block_until_ready((held["carry"], outputs))
 
-    batches = [jax.random.randint(jax.random.key(seed), (steps, num_envs), 0, 2, jnp.int32) for seed in range(2)]
+    space, shape, keys = env.action_space(params), (steps, num_envs), [jax.random.key(seed) for seed in range(2)]
+    if hasattr(space, "n"):
+        batches = [jax.random.randint(key, shape, 0, int(space.n), jnp.int32) for key in keys]
+    else:
+        batches = [jax.random.uniform(key, (*shape, *space.shape), jnp.float32, space.low, space.high) for key in keys]
     return {
         "version": f"gymnax {version('gymnax')}, jax {version('jax')}",
         "settings": f"jit of lax.scan over {steps} steps of a vmapped step, outputs kept, one thread",
