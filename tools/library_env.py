@@ -5,7 +5,8 @@ packages of the environment that runs this script, and its own before them; so o
 installed, and torch is there once. The extra NAME in pyproject.toml says what that is. Options of pip come from
 PIP_ARGS, as in the Makefile.
 
-With `--test` the tests of the library run in it: tests/adapters/test_NAME*.py and tests/training/test_NAME*.py.
+With `--test` the tests of the library run in it: tests/adapters/test_NAME*.py and tests/training/test_NAME*.py, and
+tests/envs/test_*_NAME.py, where an environment is held to one of the library's own.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ def main() -> int:
     stem = name.replace("-", "_")
     rooms = [ROOT / "tests" / room for room in ("adapters", "training")]
     files = sorted(path for room in rooms for path in room.glob(f"test_{stem}*.py"))
+    files += sorted((ROOT / "tests" / "envs").glob(f"test_*_{stem}.py"))
     if not files:
         raise SystemExit(f"no tests/adapters/test_{stem}*.py and no tests/training/test_{stem}*.py")
     pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
