@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simulacrum.cli import terminal
+from simulacrum.errors import ContractError
 
 if TYPE_CHECKING:
     from simulacrum.contract.package import EnvPackage
@@ -95,9 +96,23 @@ def header(plan: Plan, console: Console) -> None:
     how = f"{', '.join(plan.forms)} on {plan.device}, torch {torch.__version__}, {threads}"
     console.print(Text.assemble((package.env_id, "bold"), f"  {terminal.short_path(package.folder)}"), soft_wrap=True)
     console.print(Text(how, style="dim"), soft_wrap=True)
+    driven = outside(package)
+    if driven:
+        console.print(Text(f"the reference drives {driven}", style="dim"), soft_wrap=True)
     if not plan.full:
         console.print(Text("partial run: it grants nothing and revokes nothing", style="dim"), soft_wrap=True)
     console.print()
+
+
+def outside(package: EnvPackage) -> str:
+    """The installed programs that a reference drives, with their versions; empty for one with rules of its own."""
+    from simulacrum.contract.outside import MARK, outside_versions
+
+    try:
+        versions = outside_versions(package.schema.outside)
+    except ContractError:  # which its own check tells
+        return ""
+    return ", ".join(f"{key.removeprefix(MARK)} {version}" for key, version in versions.items())
 
 
 def first_line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from importlib.metadata import version
 
 import pytest
 from rich.console import Console
@@ -24,6 +25,12 @@ def test_partial_run_passes_and_grants_nothing(cli, counter):
     assert "gate    closed (partial), as before" in done.out
     assert not (counter / "validation_report.json").exists()
     assert "\x1b" not in done.out
+
+
+def test_the_program_that_a_reference_drives_is_named(cli, counter, own_folders):
+    driven = cli("validate", "cartpole", "-k", "spec_contract").out
+    assert f"the reference drives gymnasium {version('gymnasium')}" in driven
+    assert "drives" not in cli("validate", str(counter), "-k", "spec_contract").out
 
 
 def test_planted_fault_is_1_with_the_first_divergence(cli, counter, edit, own_folders):
