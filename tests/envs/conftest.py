@@ -39,7 +39,7 @@ class Seen:
     """What both twins agree on, bit for bit, as plain Python: ints, bools, floats and lists of them."""
 
     state: dict[str, Any]
-    observation: list[float]
+    observation: list[Any]  # floats, nested as the schema has them
     info: dict[str, Any]
     invariants: dict[str, bool]
     reward: float | None = None
@@ -132,13 +132,13 @@ class Table:
         assert _bits(seen[1]) == _bits(observation)
         info, holds = self._info(state, states, scalar, rows), self._invariants(state, states, scalar, rows)
         if one is None or many is None:
-            return Seen(plain, [float(x) for x in observation], info, holds)
+            return Seen(plain, _floats(observation), info, holds)
         reward = canonical(schema.reward, one.reward)
         check_field(schema.reward, many.reward, 3)
         assert _bits(many.reward[1:2]) == _bits([reward])
         assert many.terminated.dtype == torch.bool
         assert many.terminated[1].item() is one.terminated
-        return Seen(plain, [float(x) for x in observation], info, holds, float(reward), one.terminated)
+        return Seen(plain, _floats(observation), info, holds, float(reward), one.terminated)
 
     def _info(self, state: Any, states: Any, scalar: Context, rows: Context) -> dict[str, Any]:
         info = canonical_group(self.schema.info, self.reference.info(state, scalar))
@@ -154,6 +154,10 @@ class Table:
         for name, value in holds.items():
             assert getattr(self.fast, name)(states, rows)[1].item() is value, name
         return holds
+
+
+def _floats(values: Any) -> list[Any]:
+    return [_floats(value) if isinstance(value, tuple) else float(value) for value in values]
 
 
 def _bits(values: Any) -> list[int]:
