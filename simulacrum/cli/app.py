@@ -16,6 +16,7 @@ import typer.core
 import typer.main
 
 from simulacrum.cli import terminal
+from simulacrum.cli.agreeing import agree
 from simulacrum.cli.bench import bench
 from simulacrum.cli.build_wasm import build_wasm
 from simulacrum.cli.checking_vec import check_vec
@@ -73,6 +74,7 @@ app = typer.Typer(
 )
 app.command()(new)
 app.command("list")(list_)
+app.command()(agree)
 app.command()(validate)
 app.command()(mutate)
 app.command()(transfer)

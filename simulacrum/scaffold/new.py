@@ -51,11 +51,11 @@ def write_package(name: str, into: str | Path = ".", *, env_id: str | None = Non
     """
     check_name(name)
     chosen = f"simulacrum/{name}-v0" if env_id is None else env_id
-    _check_id(chosen, name)
+    check_id(chosen, name)
     target = Path(into).expanduser() / name
-    _check_free(chosen, target)
+    check_free(chosen, target)
     texts = {file: _filled(text, name, chosen) for file, text in _template().items()}
-    _write(target, texts)
+    write_texts(target, texts)
     return Written(chosen, Path(os.path.abspath(target)), tuple(texts))
 
 
@@ -80,7 +80,8 @@ def suggested_name(name: str) -> str | None:
     return f"{plain}_env" if keyword.iskeyword(plain) else plain or None
 
 
-def _check_id(env_id: str, name: str) -> None:
+def check_id(env_id: str, name: str) -> None:
+    """Raise UsageError unless the id is NAMESPACE/NAME-vNUMBER with this name."""
     match = ID_PATTERN.fullmatch(env_id)
     if match is not None and match["name"] == name:
         return
@@ -93,7 +94,8 @@ def _check_id(env_id: str, name: str) -> None:
     )
 
 
-def _check_free(env_id: str, target: Path) -> None:
+def check_free(env_id: str, target: Path) -> None:
+    """Raise PackageError where something stands at that place, or the id is another package's."""
     if os.path.lexists(target):
         raise PackageError(
             "there is something at that place already; nothing was touched",
@@ -128,7 +130,8 @@ def _filled(text: str, name: str, env_id: str) -> str:
     return text
 
 
-def _write(target: Path, texts: dict[str, str]) -> None:
+def write_texts(target: Path, texts: dict[str, str]) -> None:
+    """Write a folder with these files, whole or not at all. Raises PackageError."""
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         partial.mkdir(parents=True)
