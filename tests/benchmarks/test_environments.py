@@ -64,9 +64,9 @@ def test_ratios_are_those_of_the_native_form() -> None:
         about = {"name": name, "kind": "peer", "version": "1", "settings": "", "steps_per_call": 10}
         return {**about, "windows": [[100, 1.0, cpu]] * 3, "steps_per_second": {"cpu": {"median": 1000 / cpu}}}
 
-    made = environments.body(
-        load_package("toywalk"), [{"num_envs": 10, "contenders": [group("native", 0.5), group("Other", 20.0)]}]
-    )
+    both = {"num_envs": 10, "load": [[3.5, 1.0, 1.0], []], "contenders": [group("native", 0.5), group("Other", 20.0)]}
+    made = environments.body(load_package("toywalk"), [both])
+    assert made["load"] == 3.5
     native, other = made["rows"]
     assert (native["rates"], native["native_is"]) == ({"10": 2000.0}, {})
     assert (other["rates"], other["native_is"]) == ({"10": 50.0}, {"10": 40.0})

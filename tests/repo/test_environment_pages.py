@@ -71,7 +71,7 @@ def throughput(pages: ModuleType, package: EnvPackage) -> dict[str, Any]:
         {**native, "rates": {"64": 2e6, "8192": 3e7}, "native_is": {}},
         {**peer, "rates": {"64": 1e5}, "native_is": {"64": 20.0}},
     ]
-    return part(pages, package, sizes=[64, 8192], rows=rows)
+    return part(pages, package, sizes=[64, 8192], rows=rows, machine={"cores": 2}, load=1.5)
 
 
 def test_rules_have_anchors_and_mentions_of_them_are_links(pages: ModuleType) -> None:
@@ -126,6 +126,9 @@ def test_what_was_measured_is_told(pages: ModuleType, toywalk: EnvPackage) -> No
     assert "It was **not** reached, with a mean of 0.65." in text
     assert "60 of 61 wrong twins found, of 200 that were planted" in text
     assert "edited since" not in text
+    assert "processes wanted" not in text
+    busy = measured(pages, toywalk, throughput={**throughput(pages, toywalk), "load": 7.0})
+    assert "Up to 7 processes wanted its 2 cores meanwhile." in pages.page.page(busy, None)
     told = ["30 M steps/s, 20 x Other", "PQN learns 0.6 to 0.7", "small model: all 1,234 states"]
     assert pages.gallery.figures(facts) == told
 

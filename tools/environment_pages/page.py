@@ -178,12 +178,18 @@ def _speed(facts: Facts) -> str:
     parts = [
         "## Speed",
         "Steps a second by the processor's clock, observations and resets included, random actions, one thread; "
-        f"medians of windows taken in turns. {_age(facts, part)}",
+        f"medians of windows taken in turns. {_age(facts, part)}{_busy(part)}",
         table(["steps/s", *heads], rates, figures=True),
     ]
     if ratios:
         parts += ["The native form is so many times as fast as", table(["", *heads], ratios, figures=True)]
     return "\n\n".join([*parts, who])
+
+
+def _busy(part: dict[str, Any]) -> str:
+    """A word where the machine had more to do than it has cores: the figures are then too low for all alike."""
+    load, cores = part.get("load", 0.0), part["machine"]["cores"]
+    return f" Up to {load:.0f} processes wanted its {cores} cores meanwhile." if load > cores else ""
 
 
 def _training(facts: Facts) -> str:
