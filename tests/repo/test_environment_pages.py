@@ -122,7 +122,7 @@ def test_what_was_measured_is_told(pages: ModuleType, toywalk: EnvPackage) -> No
         ("60 of 61", "planted faults found"),
     ]
     text = pages.page.page(facts, None)
-    assert "| Other | 100 k | - |" in text
+    assert "| Other | 100 k <small>20 x</small> | - |" in text
     assert "It was **not** reached, with a mean of 0.65." in text
     assert "60 of 61 wrong twins found, of 200 that were planted" in text
     assert "edited since" not in text
@@ -131,6 +131,14 @@ def test_what_was_measured_is_told(pages: ModuleType, toywalk: EnvPackage) -> No
     assert "Up to 7 processes wanted its 2 cores meanwhile." in pages.page.page(busy, None)
     told = ["30 M steps/s, 20 x Other", "PQN learns 0.6 to 0.7", "small model: all 1,234 states"]
     assert pages.gallery.figures(facts) == told
+
+
+def test_the_original_one_by_one_is_compared_beside_the_fastest_peer(pages: ModuleType, toywalk: EnvPackage) -> None:
+    sync = {"name": "Gymnasium SyncVectorEnv", "kind": "peer", "version": "1", "settings": ""}
+    part = throughput(pages, toywalk)
+    part["rows"].append({**sync, "rates": {"64": 1e4}, "native_is": {"1": 3.0, "64": 200.0}})
+    told = [large for large, _ in pages.page.headlines(measured(pages, toywalk, throughput=part))]
+    assert told == ["30 M", "20 x", "200 x"]
 
 
 def test_a_figure_of_an_earlier_state_of_the_package_says_so(pages: ModuleType, toywalk: EnvPackage) -> None:

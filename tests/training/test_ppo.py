@@ -251,6 +251,13 @@ def test_scripted_policies_are_measured_in_the_same_episodes(ppo: ModuleType, to
     assert returns.tolist() == again[0].tolist()
 
 
+def test_an_episode_that_does_not_end_is_given_up(ppo: ModuleType, toywalk: EnvPackage) -> None:
+    args = ppo.Args(env_id="simulacrum/toywalk-v0", eval_episodes=5, eval_seeds=2, eval_limit=3)
+    _, lengths = sys.modules["common"].measure(args, lambda env, observation: 0)
+    assert lengths.max() == 3
+    assert len(lengths) == 10
+
+
 def test_arguments_are_read_from_the_command_line(ppo: ModuleType, script: Script) -> None:
     words = ["--items", "6", "3", "--resume", "runs/one", "--compile", "inductor", "--learning-rate", "1e-4"]
     args = tyro.cli(ppo.Args, args=words)

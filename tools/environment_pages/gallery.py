@@ -45,7 +45,8 @@ def card(facts: Facts, pictures: Pictures | None) -> str:
             f'<img class="still" alt="{escaped(name)}" src="{still}" loading="lazy">'
             f'<img class="film" alt="" src="{film}" loading="lazy">'
         )
-    tags = "".join(f"<span>{escaped(f'{one.name} {one.installed}')}</span>" for one in outside(facts.package))
+    driven = [one for one in outside(facts.package) if one.name != "numpy"]  # which many use and none is about
+    tags = "".join(f"<span>{escaped(f'{one.name} {one.installed}')}</span>" for one in driven)
     told = "".join(f"<li>{escaped(line)}</li>" for line in figures(facts))
     return (
         f'<a class="env-card" href="{name}.html"><div class="env-shot">{image}</div>'

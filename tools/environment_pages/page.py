@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from environment_pages import rules
-from environment_pages.facts import Facts, ahead, comparisons, fastest, fields, outside, trained
+from environment_pages.facts import Facts, ahead, comparisons, fastest, fields, one_by_one, outside, trained
 from environment_pages.pictures import Pictures
 from environment_pages.words import between, cell, code, escaped, number, pairs, short, table, tiles, times
 from simulacrum.contract.fields import Field, Group
@@ -46,8 +46,9 @@ def headlines(facts: Facts) -> list[tuple[str, str]]:
         best, lead = fastest(facts.throughput), ahead(facts.throughput)
         if best is not None:
             found.append((f"{short(best[0])}", f"steps a second on one core, {best[1]:,} rows"))
-        if lead is not None:
-            found.append((f"{times(lead[0])} x", f"as fast as {lead[1]}, {lead[2]:,} rows"))
+        usual = one_by_one(facts.throughput)
+        leads = dict.fromkeys(one for one in (lead, usual) if one is not None)
+        found += [(f"{times(factor)} x", f"as fast as {who}, {size:,} rows") for factor, who, size in leads]
     if facts.training is not None:
         found.append((trained(facts.training), f"return that {facts.training['algorithm']} learns"))
     if facts.validation is not None:
@@ -167,23 +168,27 @@ def _speed(facts: Facts) -> str:
     if part is None:
         return ""
     sizes = [str(size) for size in part["sizes"]]
-    rates, ratios = [], []
-    for row in part["rows"]:
-        rates.append([row["name"], *(short(row["rates"][size]) if size in row["rates"] else "-" for size in sizes)])
-        if row["native_is"] and row["name"] != "native":
-            ratios.append([row["name"], *(times(row["native_is"][size]) if size in row["native_is"] else "-"
-                                          for size in sizes)])  # fmt: skip
-    heads = [f"{int(size):,} rows" for size in sizes]
+    rates = [[row["name"], *(_rate(row, size) for size in sizes)] for row in part["rows"]]
+    heads = [f"{int(size):,} row{'s' if size != '1' else ''}" for size in sizes]
     who = "\n".join(f"- **{row['name']}**: {row['settings']} ({row['version']})" for row in part["rows"])
+    compared = any(row["native_is"] for row in part["rows"])
+    told = " In small print: how many times as fast the native form is in the same turns." if compared else ""
     parts = [
         "## Speed",
         "Steps a second by the processor's clock, observations and resets included, random actions, one thread; "
-        f"medians of windows taken in turns. {_age(facts, part)}{_busy(part)}",
+        f"medians of windows taken in turns.{told} {_age(facts, part)}{_busy(part)}",
         table(["steps/s", *heads], rates, figures=True),
+        who,
     ]
-    if ratios:
-        parts += ["The native form is so many times as fast as", table(["", *heads], ratios, figures=True)]
-    return "\n\n".join([*parts, who])
+    return "\n\n".join(parts)
+
+
+def _rate(row: dict[str, Any], size: str) -> str:
+    """A cell of the table of speeds."""
+    if size not in row["rates"]:
+        return "-"
+    ahead_by = f" <small>{times(row['native_is'][size])} x</small>" if size in row["native_is"] else ""
+    return f"{short(row['rates'][size])}{ahead_by}"
 
 
 def _busy(part: dict[str, Any]) -> str:

@@ -52,7 +52,7 @@ def pictures(package: EnvPackage, cache: Path | None = CACHE) -> Pictures | None
     states = list(_episode(package, best.act))
     stride = max(1, -(-len(states) // FRAMES))
     frames = [_image(render.rgb(state)) for state in [*states[:-1:stride], states[-1]]]
-    every = "every step" if stride == 1 else f"one of {stride} steps"
+    every = "every step" if stride == 1 else f"one step in {stride}"
     made = Pictures(
         _png(frames[len(frames) * 2 // 5]), _webp(frames), *frames[0].size,
         caption=f"The scripted policy `{best.name}`, drawn by `render.py`: {every}.",

@@ -25,6 +25,7 @@ class EnvArgs:
 class EvalArgs:
     eval_episodes: int = 100  # episodes on the reference twin at the end, for each seed
     eval_seeds: int = 5  # seeds to measure with
+    eval_limit: int = 10_000  # steps after which an episode is given up; a policy may stand still where time has no limit
 
 
 @dataclass
@@ -45,7 +46,7 @@ def taken_up(args: A, saved: dict[str, Any]) -> A:
     """The arguments of a resumed run: those it began with. Others would make it another run."""
     kind = type(args)
     asked, usual = plain(args), plain(kind())
-    other = [f"--{key.replace('_', '-')}" for key in asked if asked[key] not in (usual[key], saved[key])]
+    other = [f"--{key.replace('_', '-')}" for key in asked if asked[key] not in (usual[key], saved.get(key))]
     other = [name for name in other if name not in ("--resume", "--stop-after")]
     if other:
         raise SystemExit(f"a resumed run keeps its arguments; leave out {', '.join(other)}")

@@ -17,6 +17,8 @@ FIRST_EVAL_SEED = 2**60  # far from any training row's seed
 def measure(args: Any, act: Act, **kwargs: Any) -> Measured:
     """Returns and lengths on the reference twin, `eval_episodes` episodes for each of `eval_seeds` seeds.
 
+    An episode that goes on after `eval_limit` steps is given up, and counts with what it got.
+
     Args:
         args: the run's `EnvArgs` and `EvalArgs`.
         act: the policy; it is given the environment and the observation.
@@ -30,7 +32,8 @@ def measure(args: Any, act: Act, **kwargs: Any) -> Measured:
             total, length, over = 0.0, 0, False
             while not over:
                 observation, reward, terminated, truncated, _ = env.step(act(env, observation))
-                total, length, over = total + float(reward), length + 1, terminated or truncated
+                total, length = total + float(reward), length + 1
+                over = terminated or truncated or length == args.eval_limit
             returns.append(total)
             lengths.append(length)
             observation, _ = env.reset()
