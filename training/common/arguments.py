@@ -25,7 +25,7 @@ class EnvArgs:
 class EvalArgs:
     eval_episodes: int = 100  # episodes on the reference twin at the end, for each seed
     eval_seeds: int = 5  # seeds to measure with
-    eval_limit: int = 10_000  # steps after which an episode is given up; a policy may stand still where time has no limit
+    eval_limit: int = 10_000  # steps after which an episode is given up, where nothing else ends it
 
 
 @dataclass
