@@ -1,4 +1,4 @@
-"""pong, all games at once: the rules of spec.md in their order, on int32 `[N]`; `shown` is int32 `[N, 8]`.
+"""pong, all games at once: the rules of spec.md in their order, on int16 `[N]`; `shown` is int16 `[N, 8]`.
 
 Frames are written out to the most that `frame_skip` can be. A row that has played its frames, or has seen a point,
 keeps its last complete frame from then on: that is what R12 shows, and what R5 goes on from.
@@ -41,7 +41,7 @@ UP, DOWN = 1, 2  # and 0 is still
 
 
 class Frame(NamedTuple):
-    """Both paddles and the ball, int32 `[N]` each."""
+    """Both paddles and the ball, int16 `[N]` each."""
 
     left_y: Tensor
     right_y: Tensor
@@ -66,19 +66,19 @@ class Pong(BatchedEnv):
     """
 
     def reset(self, ctx: Context) -> Any:
-        serve = ctx.draw.integers("serve", 2)  # R2: int32 [N]
+        serve = ctx.draw.integers("serve", 2).to(torch.int16)  # R2: [N]
         start, score = self._serve(serve, ctx), torch.zeros_like(serve)
         return self.State(*start, score, score, torch.stack([*start, score, score], dim=-1))  # R15
 
     def _serve(self, serve: Tensor, ctx: Context) -> Frame:
         """R3: how a round begins."""
-        speed = torch.where(ctx.params.symmetric_serve, 2 * serve - 1, serve - 1) * SERVE_SPEED  # int32 [N]
+        speed = torch.where(ctx.params.symmetric_serve, 2 * serve - 1, serve - 1) * SERVE_SPEED  # int16 [N]
         paddle = torch.full_like(serve, PADDLE_START)
         x, y = torch.full_like(serve, SERVE_X), torch.full_like(serve, SERVE_Y)
         return Frame(paddle, paddle, x, y, torch.full_like(serve, SPEED_X), speed)
 
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
-        direction = (action == UP).to(torch.int32) - (action == DOWN).to(torch.int32)  # R4: [N]
+        direction = (action == UP).to(torch.int16) - (action == DOWN).to(torch.int16)  # R4: [N]
         now = Frame(*state[:6])
         bounced = lost = won = torch.zeros_like(action, dtype=torch.bool)  # [N]
         any_frame = torch.zeros_like(bounced)
@@ -90,11 +90,11 @@ class Pong(BatchedEnv):
             bounced, any_frame = bounced | (whole & events.bounced), any_frame | whole
             now = Frame(*(torch.where(whole, new, old) for new, old in zip(then, now, strict=True)))
         point = lost | won
-        seen = torch.stack([*now, state.left_score, state.right_score], dim=-1)  # int32 [N, 8]
+        seen = torch.stack([*now, state.left_score, state.right_score], dim=-1)  # int16 [N, 8]
         seen = torch.where(any_frame[:, None], seen, state.shown)
-        left_score = state.left_score + lost.to(torch.int32)  # R14: int32 [N]
-        right_score = state.right_score + won.to(torch.int32)
-        start = self._serve(ctx.draw.integers("next_serve", 2), ctx)  # R3
+        left_score = state.left_score + lost.to(torch.int16)  # R14: int16 [N]
+        right_score = state.right_score + won.to(torch.int16)
+        start = self._serve(ctx.draw.integers("next_serve", 2).to(torch.int16), ctx)  # R3
         after = Frame(*(torch.where(point, new, old) for new, old in zip(start, now, strict=True)))
         fresh = point & ~ctx.params.stale_view  # R15: bool [N]
         shown = torch.where(fresh[:, None], torch.stack([*after, left_score, right_score], dim=-1), seen)
@@ -106,7 +106,7 @@ class Pong(BatchedEnv):
 
     def _frame(self, now: Frame, direction: Tensor, ctx: Context) -> tuple[Frame, Events]:
         """R6 to R11: one frame of every row."""
-        right_y = (now.right_y + PADDLE_SPEED * direction).clamp(PADDLE_LOW, PADDLE_HIGH)  # R6: int32 [N] each
+        right_y = (now.right_y + PADDLE_SPEED * direction).clamp(PADDLE_LOW, PADDLE_HIGH)  # R6: int16 [N] each
         aim = now.ball_y + torch.where(ctx.params.aim_middle, HALF_BALL, torch.zeros_like(direction))  # R7
         move = (aim - (now.left_y + HALF_PADDLE)).clamp(-PADDLE_SPEED, PADDLE_SPEED)
         left_y = (now.left_y + move).clamp(PADDLE_LOW, PADDLE_HIGH)
@@ -130,7 +130,7 @@ class Pong(BatchedEnv):
         return (y + BALL > paddle_y) & (y < paddle_y + PADDLE_HEIGHT)
 
     def observe(self, state: Any, ctx: Context) -> Tensor:
-        left_y, right_y, x, y, vx, vy, *scores = state.shown.unbind(-1)  # int32 [N] each
+        left_y, right_y, x, y, vx, vy, *scores = state.shown.unbind(-1)  # int16 [N] each
         seen = [
             (left_y - PADDLE_LOW).to(torch.float32) / (PADDLE_HIGH - PADDLE_LOW),  # R20: float32 [N] each
             (right_y - PADDLE_LOW).to(torch.float32) / (PADDLE_HIGH - PADDLE_LOW),
@@ -139,14 +139,14 @@ class Pong(BatchedEnv):
             (vx + SPEED_X).to(torch.float32) / (2 * SPEED_X),
             (vy + TOP_SPEED).to(torch.float32) / (2 * TOP_SPEED),
         ]
-        most = ctx.params.max_score  # int32 [N]
+        most = ctx.params.max_score  # int16 [N]
         shares = [score.to(torch.float32) / most.to(torch.float32) for score in scores]
         whole = [(score >= most).to(torch.float32) for score in scores]
         scored = [torch.where(ctx.params.whole_scores, a, b) for a, b in zip(whole, shares, strict=True)]  # R21
         return torch.stack([*seen, *scored], dim=-1)  # [N, 8]
 
     def info(self, state: Any, ctx: Context) -> dict[str, Tensor]:
-        return {"lead": state.right_score - state.left_score}  # R22: int32 [N]
+        return {"lead": state.right_score - state.left_score}  # R22: int16 [N]
 
     @invariant("the ball flies at one speed across, on one of its three tracks", rule="R23")
     def on_track(self, state: Any, ctx: Context) -> Tensor:

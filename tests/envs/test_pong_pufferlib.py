@@ -115,7 +115,7 @@ class Ours:
         self.schema, self.fast, self.rows = package.schema, package.fast(), rows
         kind, values = params_type(self.schema), params_values(self.schema, params)
         columns = {name: torch.full((rows,), value) for name, value in values.items()}
-        self.params = kind(**{k: v if v.dtype == torch.bool else v.to(torch.int32) for k, v in columns.items()})
+        self.params = kind(**{k: v if v.dtype == torch.bool else v.to(torch.int16) for k, v in columns.items()})
         self.layout = Layout(Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in self.schema.draws)
         self.keys = batched.episode_key(batched.split_seed(list(range(rows))), torch.zeros(rows, dtype=torch.int32))
         self.state = self.fast.reset(self._context("reset", serve=first))

@@ -251,7 +251,7 @@ def flipped(state: Any) -> Any:
     changed = {
         "left_y": 570 - state.left_y, "right_y": 570 - state.right_y,
         "ball_y": 608 - state.ball_y, "ball_vy": 0 - state.ball_vy,
-        "shown": (state.shown * signs + ends).to(torch.int32),
+        "shown": (state.shown * signs + ends).to(torch.int16),
     }  # fmt: skip
     return state.replace(**changed)
 
@@ -267,7 +267,7 @@ def play() -> Callable[..., int]:
     def step_both(steps: int, **params: Any) -> int:
         generator = torch.Generator().manual_seed(5)
         values = {name: torch.full((rows,), params.get(name, one.default)) for name, one in schema.params.items()}
-        columns = {name: v if v.dtype == torch.bool else v.to(torch.int32) for name, v in values.items()}
+        columns = {name: v if v.dtype == torch.bool else v.to(torch.int16) for name, v in values.items()}
 
         def context(phase: Any, slot: str, bits: torch.Tensor) -> Context:
             t = torch.zeros(rows, dtype=torch.int32)
