@@ -105,7 +105,9 @@ def _make(facts: Facts) -> str:
                 "import simulacrum",
                 "",
                 "envs = gym.make_vec(",
-                f'    "{env_id}", num_envs=1024, vectorization_mode="vector_entry_point"',
+                f'    "{env_id}",',
+                "    num_envs=1024,",
+                '    vectorization_mode="vector_entry_point",',
                 ")",
                 "observations, infos = envs.reset(seed=0)",
                 "```",
@@ -141,7 +143,8 @@ def _spaces(facts: Facts) -> str:
     if not schema.params:
         return text
     params = [
-        [f"`{name}`", param.field.dtype, number(param.default), _between(param.field), cell(param.field.description)]
+        [f"`{name}`", param.field.dtype, str(bool(param.default)) if param.field.is_bool else number(param.default),
+         _between(param.field), cell(param.field.description)]
         for name, param in schema.params.items()
     ]  # fmt: skip
     more = "Parameters, each one value or one for each row (`params={...}`):"
@@ -223,10 +226,7 @@ def _scripted(facts: Facts) -> str:
     probes = facts.package.probes()
     if probes is None or not probes.PROBES:
         return ""
-    rows = [
-        [f"`{probe.name}`", f"{probe.low:g} to {probe.high:g}" if probe.low != probe.high else f"{probe.low:g}",
-         cell(probe.why)] for probe in probes.PROBES
-    ]  # fmt: skip
+    rows = [[f"`{probe.name}`", between(probe.low, probe.high), cell(probe.why)] for probe in probes.PROBES]
     return "\n\n".join(["## Scripted policies", table(["policy", "mean return", "why"], rows)])
 
 
