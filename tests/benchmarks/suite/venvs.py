@@ -26,6 +26,8 @@ STRANGERS: dict[str, list[str]] = json.loads(
 )
 # Trainers (../training.py), of which only the environment that they train in is measured by bench.py.
 TRAINERS: dict[str, list[str]] = {"purejaxrl": [*PINS["gymnax"], "optax==0.2.8", "distrax==0.1.9"]}
+# Ports that are held to what they port (tests/ports) and not measured.
+PORTS: dict[str, list[str]] = {"navix": ["navix==0.7.4", "jax==0.10.2", "jaxlib==0.10.2"]}
 # PufferLib is not installed but taken apart: its source package asks for torch and for downloads from elsewhere, which
 # one extension module needs none of.
 PUFFERLIB = "3.0.0"
@@ -55,14 +57,14 @@ def _stamp(name: str) -> str:
 
 
 def _pins(name: str) -> list[str]:
-    return {**STRANGERS, **TRAINERS, **PINS}[name]
+    return {**STRANGERS, **TRAINERS, **PORTS, **PINS}[name]
 
 
 def ensure(names: Sequence[str], say: Callable[[str], None] = print) -> dict[str, str]:
     """Set the named peers up where they are not; returns why, by name, for those that could not be."""
     failed: dict[str, str] = {}
     for name in names:
-        if name not in {*PINS, *STRANGERS, *TRAINERS}:
+        if name not in {*PINS, *STRANGERS, *TRAINERS, *PORTS}:
             raise SystemExit(f"unknown peer {name!r}: known are {', '.join(PINS)} (Gymnasium is always there)")
         if ready(name):
             continue
