@@ -190,6 +190,11 @@ def mountaincar() -> Table:
     return Table(load_package("mountaincar"))
 
 
+@pytest.fixture(scope="session")
+def acrobot() -> Table:
+    return Table(load_package("acrobot"))
+
+
 def play_probe(name: str, probe: Probe) -> list[float]:
     """The returns of a probe's episodes, played on the reference without an engine."""
     package = load_package(name)
