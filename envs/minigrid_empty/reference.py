@@ -7,10 +7,11 @@ draws, as the generator that it asks for them, and the number of steps taken, wh
 from __future__ import annotations
 
 import copy
+from functools import lru_cache
 from typing import Any
 
 from minigrid.envs.empty import EmptyEnv
-from simulacrum_envs._minigrid.drive import Answers, Driven
+from simulacrum_envs._minigrid.drive import KEPT_VIEWS, Answers, Driven
 
 from simulacrum.twin.invariant import invariant
 from simulacrum.twin.reference import Context, ReferenceEnv, Transition
@@ -42,6 +43,7 @@ class Empty(ReferenceEnv):
         super().__init__(schema)
         size = schema.params["size"].field
         self._rooms = [_room(number) for number in range(size.low, size.high + 1)]  # each as it was made
+        self._view = lru_cache(KEPT_VIEWS)(self._look)
 
     def reset(self, ctx: Context) -> Any:
         room = self._room(ctx.params.size)  # R2
@@ -51,20 +53,23 @@ class Empty(ReferenceEnv):
         return self._taken(room)
 
     def step(self, state: Any, action: int, ctx: Context) -> Transition:
-        room = self._put(state, ctx)
+        room = self._put(state, ctx.t)
         _, reward, terminated, truncated, _ = room.step(action)  # R5, R6, R7, R8, R9
         return Transition(self._taken(room), float(reward), terminated, truncated)
 
     def observe(self, state: Any, ctx: Context) -> dict[str, Any]:
-        return self._put(state, ctx).look()  # R11, R12, R13, R14
+        return dict(self._view(state))
+
+    def _look(self, state: Any) -> dict[str, Any]:
+        return self._put(state, 0).look()  # R11, R12, R13, R14
 
     def _room(self, size: int) -> Any:
         """A copy for one call. The grid is shared, since nothing in it ever changes."""
         return copy.copy(self._rooms[size - self._rooms[0].width])
 
-    def _put(self, state: Any, ctx: Context) -> Any:
+    def _put(self, state: Any, t: int) -> Any:
         room = self._room(state.size)
-        room.agent_pos, room.agent_dir, room.step_count = (state.x, state.y), state.direction, ctx.t
+        room.agent_pos, room.agent_dir, room.step_count = (state.x, state.y), state.direction, t
         return room
 
     def _taken(self, room: Any) -> Any:

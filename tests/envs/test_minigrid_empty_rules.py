@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
-from kit.minigrid import Row, both_start, both_step, cells
+from kit.minigrid import Row, both_start, both_step, cells, reference_twin, twin
 
 from simulacrum.contract.package import load_package
 from simulacrum.twin.batched import load_states
@@ -129,7 +127,7 @@ def test_r14_direction() -> None:
     ],
 )
 def test_r15_r16_invariants(state: Row, t: int, name: str, holds: bool) -> None:
-    package: Any = load_package(NAME)
-    assert getattr(package.reference(), name)(load_state(package.schema, state), Context(None, t, None)) is holds
-    rows = load_states(package.schema, [state])
-    assert getattr(package.fast(), name)(rows, Context(None, torch.tensor([t]), None)).tolist() == [holds]
+    reference, fast = reference_twin(NAME), twin(NAME)
+    assert getattr(reference, name)(load_state(fast.schema, state), Context(None, t, None)) is holds
+    rows = load_states(fast.schema, [state])
+    assert getattr(fast, name)(rows, Context(None, torch.tensor([t]), None)).tolist() == [holds]

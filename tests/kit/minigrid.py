@@ -41,6 +41,11 @@ def twin(name: str) -> Any:
     return load_package(name).fast()
 
 
+@functools.cache
+def reference_twin(name: str) -> Any:
+    return load_package(name).reference()
+
+
 def original(env_id: str, **arguments: Any) -> Any:
     """minigrid's environment without wrappers, after a reset."""
     env: Any = gymnasium.make(env_id, disable_env_checker=True, **arguments).unwrapped
@@ -75,14 +80,13 @@ def fast_steps(name: str, states: Sequence[Row], actions: Sequence[int], t: Sequ
 
 def reference_step(name: str, state: Row, action: int, t: int) -> Outcome:
     """The same by the reference twin, one row."""
-    package = load_package(name)
-    reference = package.reference()
-    made = reference.step(load_state(package.schema, state), action, Context(None, t, None))
+    reference = reference_twin(name)
+    made = reference.step(load_state(reference.schema, state), action, Context(None, t, None))
     seen = reference.observe(made.state, Context(None, t + 1, None))
     image = np.array(seen["image"], np.uint8)
     assert image.shape == (7, 7, 3)
     return Outcome(
-        dump_scalar(package.schema, made.state),
+        dump_scalar(reference.schema, made.state),
         image.tobytes(),
         seen["direction"],
         made.reward,
@@ -100,8 +104,8 @@ def both_step(name: str, state: Row, action: int, t: int = 0) -> Outcome:
 
 def both_start(name: str, params: Mapping[str, Any], **draws: Any) -> Row:
     """Where both twins begin an episode with these parameters and draws, after a look that it is the same."""
-    package = load_package(name)
-    schema = package.schema
+    reference, fast = reference_twin(name), twin(name)
+    schema = reference.schema
     layout = Layout(Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in schema.draws)
     values = params_values(schema, params)
     kind = params_type(schema)
@@ -112,8 +116,8 @@ def both_start(name: str, params: Mapping[str, Any], **draws: Any) -> Row:
     )
     dtypes = {name: torch_dtype(param.field.dtype) for name, param in schema.params.items()}
     columns = kind(**{name: torch.tensor([value], dtype=dtypes[name]) for name, value in values.items()})
-    one = dump_scalar(schema, package.reference().reset(Context(scalar, 0, kind(**values))))
-    many = package.fast().reset(Context(rows, zero.to(torch.int32), columns))
+    one = dump_scalar(schema, reference.reset(Context(scalar, 0, kind(**values))))
+    many = fast.reset(Context(rows, zero.to(torch.int32), columns))
     assert one == dump_state(schema, many, 0)
     return one
 
@@ -180,7 +184,7 @@ def play_fast(name: str, probe: Any, **params: Any) -> tuple[list[float], list[i
     from simulacrum.engine.vector import SimulacrumVectorEnv
 
     package = load_package(name)
-    rows, kind = probe.episodes, package.reference().State
+    rows = probe.episodes
     envs = SimulacrumVectorEnv(package, rows, compile=False, autoreset_mode="same_step", params=params)
     seen, _ = envs.reset(seed=list(range(probe.seed, probe.seed + rows)))
     returns, lengths = [0.0] * rows, [0] * rows
@@ -192,7 +196,6 @@ def play_fast(name: str, probe: Any, **params: Any) -> tuple[list[float], list[i
             probe.act({"image": images[row], "direction": directions[row]}, states[row], t) if row in going else 0
             for row in range(rows)
         ]
-        assert isinstance(states[0], kind)
         seen, reward, terminated, truncated, _ = envs.step(torch.tensor(actions))
         for row in sorted(going):
             returns[row], lengths[row] = returns[row] + reward[row].item(), t + 1
