@@ -29,7 +29,7 @@ class Empty(BatchedEnv):
         width = ctx.params.size - 2  # int32 [N]
         place = ctx.draw.integers("place", width * width - 1)  # R3: int32 [N]
         facing = ctx.draw.integers("direction", 4)  # R4: int32 [N]
-        drawn = ctx.params.random_start  # bool [N]
+        drawn = ctx.params.random_start == 1  # bool [N]
         return self.State(
             size=ctx.params.size,  # R2
             x=torch.where(drawn, 1 + place % width, 1),

@@ -47,7 +47,7 @@ class Empty(ReferenceEnv):
 
     def reset(self, ctx: Context) -> Any:
         room = self._room(ctx.params.size)  # R2
-        room.agent_start_pos = None if ctx.params.random_start else (1, 1)  # R3, R4
+        room.agent_start_pos = None if ctx.params.random_start == 1 else (1, 1)  # R3, R4
         room.np_random = Answers(ctx.draw, [("place", None), ("direction", None)])
         room.reset()
         return self._taken(room)

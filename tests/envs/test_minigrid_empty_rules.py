@@ -38,7 +38,7 @@ def test_r2_start_in_the_corner() -> None:
 )
 def test_r3_r4_random_start(size: int, place: int, x: int, y: int) -> None:
     for direction in range(4):
-        start = both_start(NAME, {"size": size, "random_start": True}, place=place, direction=direction)
+        start = both_start(NAME, {"size": size, "random_start": 1}, place=place, direction=direction)
         assert start == at(x, y, direction, size)
 
 
