@@ -70,7 +70,8 @@ def _from_program(origin: str, name: str, into: Path, env_id: str | None) -> Non
     found = compare_with_origin(load_package(written.folder), origin.removeprefix("gym:"))
     show(console, found)
     if not close_enough(found):
-        console.print("Mend reference.py until it does: what it holds is the measure of everything else.")
+        told = "Mend reference.py until it does: what it holds is the measure of everything else."
+        console.print(told, soft_wrap=True)
     console.print()
     if written.guesses:
         console.print("Guessed or left out; each stands in spec.md too:")

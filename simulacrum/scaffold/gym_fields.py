@@ -216,7 +216,7 @@ def _limits(values: list[int]) -> tuple[int, int, str, str]:
     """Bounds a little wider than what was seen where that looks like a part of more."""
     low, high = min(values), max(values)
     why = f"seen from {low} to {high}"
-    if len(set(values)) > 20:
+    if len(set(values)) > 8:
         high = 2 ** (2 * max(high, 1)).bit_length() - 1
         low = 0 if low >= 0 else -(2 ** (-2 * low).bit_length())
     low = min(low, 0)

@@ -31,8 +31,8 @@ class Bounds:
     fast: str
 
 
-def constructed(source: Source, rebound: bool) -> str:
-    """The class called with the arguments of its registration. Raises PackageError where these are no literals."""
+def constructed(source: Source, name: str) -> str:
+    """The class, called `name`, with its registration's arguments. Raises PackageError where these are no literals."""
     pairs: list[str] = []
     for key, value in source.kwargs.items():
         try:
@@ -58,7 +58,7 @@ def constructed(source: Source, rebound: bool) -> str:
             where=str(source.spec.entry_point),
             next_step="register the class itself under an id of your own, and give that one",
         ) from error
-    return f"{'Driven' if rebound else source.kind.__name__}({', '.join(pairs)})"
+    return f"{name}({', '.join(pairs)})"
 
 
 def rebound(libm: Libm) -> str:
@@ -74,7 +74,7 @@ def rebound(libm: Libm) -> str:
 
 def _wrapped(name: str, numpy: bool) -> str:
     """NumPy's functions take arrays, and answer in their type; those of `math` answer with a float whatever comes."""
-    return f"each({name})" if numpy else f"double({name})"
+    return f"partial({'_each' if numpy else '_double'}, {name})"
 
 
 def writes_of(fields: Sequence[Guess], runs: Runs) -> list[str]:
@@ -141,8 +141,11 @@ def imports_of(facts: dict[str, Any], source: Source, libm: Libm, fields: Sequen
         + [f"{answer.signature} {' '.join(answer.body)}" for answer in facts["answers"]]
         + (["np."] if facts["each"] or facts["shapes"] else [])
     )
+    partly = ["from functools import partial"] if facts["libm"] else []
     standard = [*(["import copy"] if facts["copied"] else []), *(["import math"] if "overlay(math" in text else [])]
-    taken: dict[str, set[str]] = {source.kind.__module__: {source.kind.__name__}}
+    kind = source.kind.__name__
+    shown = kind if facts["kind"] == kind else f"{kind} as {facts['kind']}"
+    taken: dict[str, set[str]] = {source.kind.__module__: {shown}}
     for module, name in (pair for field in fields for pair in field.imports):
         taken.setdefault(module, set()).add(name)
     outside = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(taken.items())]
@@ -155,7 +158,7 @@ def imports_of(facts: dict[str, Any], source: Source, libm: Libm, fields: Sequen
         "from simulacrum.twin.reference import Context, ReferenceEnv, Transition",
     ]
     return [
-        [*standard, "from typing import Any"],
+        [*standard, *partly, "from typing import Any"],
         [*(["import numpy as np"] if "np." in text or "(np" in text else []), *outside],
         own,
     ]

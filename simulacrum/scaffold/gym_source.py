@@ -35,6 +35,11 @@ class Source:
         """The arguments of the registration."""
         return dict(self.spec.kwargs)
 
+    def name_beside(self, own: str) -> str:
+        """What a reference whose class is `own` calls this class: its name, or another where that is taken."""
+        name = self.kind.__name__
+        return f"Their{name}" if name in (own, "Generator", "Driven", "ReferenceEnv", "Context", "Transition") else name
+
     @property
     def version(self) -> int:
         return self.spec.version or 0

@@ -136,10 +136,13 @@ def _facts(found: Findings) -> dict[str, Any]:
     kind, rule = found.source.kind, "R8" if found.limit else "R7"
     resets, steps = ([slot.name for slot in found.slots if slot.phase == phase] for phase in ("reset", "step"))
     reward, dtype = reward_leaf(found.runs)
+    names = ", ".join(field.name for field in found.all_fields)
+    own = "".join(part[:1].upper() + part[1:] for part in found.name.split("_"))
+    name = found.source.name_beside(own)
     facts: dict[str, Any] = {
         "name": found.name,
-        "Class": "".join(part[:1].upper() + part[1:] for part in found.name.split("_")),
-        "kind": kind.__name__,
+        "Class": own,
+        "kind": name,
         "module": kind.__module__,
         "origin": found.origin,
         "moments": len(found.runs.moments),
@@ -153,7 +156,7 @@ def _facts(found: Findings) -> dict[str, Any]:
         "reset_told": ", ".join(f"`{name}`" for name in resets),
         "step_told": ", ".join(f"`{name}`" for name in steps),
         "fields": [_row(field) for field in found.all_fields],
-        "field_names": [field.name for field in found.all_fields],
+        "names_told": names if len(names) < 70 else f"{len(found.all_fields)} fields",
         "shapes_told": ", ".join(f"`{one.name}` {one.dtype} {list(one.shape)}" for one in found.all_fields),
         "action_words": f"`{found.source.env.action_space}`",
         "observe_words": found.observer.words,
@@ -169,7 +172,7 @@ def _facts(found: Findings) -> dict[str, Any]:
         "answers": found.answers,
         "counted": any("_next" in line for answer in found.answers for line in answer.body),
         "shapes": any("_shape" in line for answer in found.answers for line in answer.body),
-        "construct": constructed(found.source, bool(found.libm)),
+        "construct": constructed(found.source, "Driven" if found.libm else name),
         "libm": rebound(found.libm),
         "copied": sorted(found.runs.in_place | {field.path[0][1] for field in found.fields if _inside_object(field)}),
         "writes": writes_of(found.fields, found.runs),
@@ -179,7 +182,7 @@ def _facts(found: Findings) -> dict[str, Any]:
         "observe_first": found.observer.first,
     }
     facts["needs_torch"] = "torch." in found.observer.fast or not facts["invariant"].fast
-    facts["each"], facts["double"] = "each(" in facts["libm"], "double(" in facts["libm"]
+    facts["each"], facts["double"] = "_each," in facts["libm"], "_double," in facts["libm"]
     facts["imports"] = imports_of(facts, found.source, found.libm, found.fields)
     return facts
 

@@ -26,7 +26,7 @@ def written(tmp_path_factory):
 
 def test_writes_every_file_of_the_template(written):
     template = files("simulacrum.scaffold").joinpath("template")
-    names = sorted(entry.name.removesuffix(".template") for entry in template.iterdir())
+    names = sorted(entry.name.removesuffix(".template") for entry in template.iterdir() if entry.is_file())
     assert sorted(written.files) == sorted(path.name for path in written.folder.iterdir()) == names
     assert sorted(file for file, _ in CHECKLIST) == names
 
