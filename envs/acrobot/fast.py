@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from simulacrum.portable.tensor import cos, sin
+from simulacrum.portable.tensor import cos, positive_zero, sin
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
@@ -47,8 +47,8 @@ class Acrobot(BatchedEnv):
     """
 
     def reset(self, ctx: Context) -> Any:
-        start = ctx.draw.uniform("start", -START, START).to(torch.float32).to(torch.float64)  # R2: [N, 4]
-        return self.State(*start.unbind(dim=-1))
+        start = ctx.draw.uniform("start", -START, START).to(torch.float32)  # R2: [N, 4]
+        return self.State(*positive_zero(start.to(torch.float64)).unbind(dim=-1))
 
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
         most = ctx.params.torque_noise_max  # float64 [N]

@@ -68,7 +68,7 @@ class Acrobot(ReferenceEnv):
 
     def _taken(self) -> Any:
         """The state that Gymnasium came to, with nothing left behind: the next call is for another row."""
-        taken = self.State(*(float(value) for value in self._gym.state))
+        taken = self.State(*(0.0 + float(value) for value in self._gym.state))  # no -0.0
         self._gym.state = self._gym.np_random = self._gym.book_or_nips = self._gym.torque_noise_max = None
         return taken
 
