@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from simulacrum.portable.tensor import cos, sin
+from simulacrum.portable.tensor import cos, remainder, sin
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
@@ -36,8 +36,7 @@ class Pendulum(BatchedEnv):
         return Transition(self.State(theta=theta, theta_dot=theta_dot), reward, terminated)
 
     def _reward(self, state: Any, torque: Tensor) -> Tensor:
-        size = state.theta.abs()
-        deviation = size - TURN * torch.floor((size + PI) / TURN)  # R5: float64 [N]
+        deviation = remainder(state.theta + PI, TURN) - PI  # R5: float64 [N]
         cost = deviation * deviation + SPEED_COST * (state.theta_dot * state.theta_dot)  # R6: float64 [N]
         return (0.0 - (cost + (TORQUE_COST * (torque * torque)).to(torch.float64))).to(torch.float32)  # [N]
 

@@ -1,15 +1,57 @@
-"""pendulum, one rod at a time: the rules of spec.md in their order, on Python floats."""
+"""pendulum, one rod at a time: Gymnasium's own PendulumEnv, a state put into it and read out again.
+
+The rules R3 to R6 are carried out by Gymnasium's `step`, the bounds of R2 are those of its `reset`, and R9 is its
+`_get_obs`. Handed to it, by no change in it, are our draws, as the generator that it asks for them; the portable sine
+and cosine; and numbers whose square is a product, since `x ** 2` is the C library's power otherwise.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from simulacrum.portable.scalar import Float32, cos, sin
+import numpy as np
+from gymnasium.envs.classic_control.pendulum import PendulumEnv
+
+from simulacrum.portable.scalar import Float32, Float64, cos, sin
 from simulacrum.twin.invariant import invariant
+from simulacrum.twin.outside import overlay, rebind
 from simulacrum.twin.reference import Context, ReferenceEnv, Transition
 
-from . import DT, MAX_SPEED, PI, SPEED_COST, START_SPEED, TOP_STEP, TORQUE_COST, TURN
+from . import MAX_SPEED, PI, TOP_STEP
+
+
+class Length(float):
+    """A Python number, to NumPy as well, which `Float64` is not; its square is a product."""
+
+    def __pow__(self, power: Any, modulus: None = None) -> float:
+        assert power == 2
+        return float(self) * float(self)
+
+
+class Torque(np.float32):
+    """A NumPy number whose square is a product."""
+
+    def __pow__(self, power: Any, modulus: None = None) -> np.float32:
+        assert power == 2
+        return np.float32(self) * np.float32(self)
+
+
+class Torques(np.ndarray):
+    """The action as Gymnasium takes it; what is read from it is a `Torque`."""
+
+    def __getitem__(self, place: Any) -> Torque:
+        return Torque(super().__getitem__(place))
+
+
+class Generator:
+    """The one method of NumPy's generator that PendulumEnv's reset asks for, answered by our draws."""
+
+    def __init__(self, draw: Any) -> None:
+        self.draw = draw
+
+    def uniform(self, low: Any, high: Any) -> Any:
+        bounds = zip(("angle", "speed"), low.tolist(), high.tolist(), strict=True)
+        return np.array([self.draw.uniform(slot, least, most) for slot, least, most in bounds])
 
 
 class Pendulum(ReferenceEnv):
@@ -18,32 +60,39 @@ class Pendulum(ReferenceEnv):
     The engine carries out R1 (illegal actions) and R8 (the time limit).
     """
 
+    def __init__(self, schema: Any) -> None:
+        super().__init__(schema)
+        self._gym: Any = rebind(PendulumEnv, np=overlay(np, sin=sin, cos=cos))()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Nothing of one call for the next, which is for another row."""
+        gym = self._gym
+        gym.state = gym.np_random = gym.last_u = gym.g = gym.m = gym.l = None
+
     def reset(self, ctx: Context) -> Any:
-        theta = ctx.draw.uniform("angle", -PI, PI)  # R2
-        return self.State(theta=theta, theta_dot=ctx.draw.uniform("speed", -START_SPEED, START_SPEED))
+        self._gym.np_random = Generator(ctx.draw)
+        self._gym.reset()
+        return self._taken()  # R2
 
     def step(self, state: Any, action: tuple[Float32], ctx: Context) -> Transition:
-        torque, params = action[0], ctx.params
-        pull = 3.0 * params.gravity / (2.0 * params.length) * sin(state.theta)  # R3
-        push = Float32(3.0 / (params.mass * (params.length * params.length))) * torque  # R4
-        theta_dot = self._held(state.theta_dot + (pull + float(push)) * DT)
-        theta = state.theta + theta_dot * DT
-        reward = self._reward(state, torque)
-        return Transition(self.State(theta=theta, theta_dot=theta_dot), reward, False)  # R7
+        self._gym.state = tuple(Float64(value) for value in state)
+        params = ctx.params
+        self._gym.g, self._gym.m, self._gym.l = params.gravity, params.mass, Length(params.length)
+        torque = np.array(action, dtype=np.float32).view(Torques)
+        _, reward, terminated, _, _ = self._gym.step(torque)  # R3, R4, R5, R6, R7
+        return Transition(self._taken(), Float32(0.0 + float(reward)), terminated)  # a cost of 0 is -0.0 there
 
-    def _held(self, speed: float) -> float:
-        if speed > MAX_SPEED:  # R4
-            return MAX_SPEED
-        return -MAX_SPEED if speed < -MAX_SPEED else speed
-
-    def _reward(self, state: Any, torque: Float32) -> Float32:
-        size = abs(state.theta)
-        deviation = size - TURN * math.floor((size + PI) / TURN)  # R5
-        cost = deviation * deviation + SPEED_COST * (state.theta_dot * state.theta_dot)  # R6
-        return Float32(0.0 - (cost + float(TORQUE_COST * (torque * torque))))
+    def _taken(self) -> Any:
+        theta, theta_dot = (float(value) for value in self._gym.state)
+        self._leave()
+        return self.State(theta=theta, theta_dot=theta_dot)
 
     def observe(self, state: Any, ctx: Context) -> tuple[Float32, ...]:
-        return Float32(cos(state.theta)), Float32(sin(state.theta)), Float32(state.theta_dot)  # R9
+        self._gym.state = tuple(Float64(value) for value in state)
+        seen = self._gym._get_obs()  # R9
+        self._leave()
+        return tuple(Float32(float(value)) for value in seen)
 
     @invariant("the rod has turned no further than its steps can take it", rule="R10")
     def turn_bounded(self, state: Any, ctx: Context) -> bool:

@@ -7,13 +7,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from simulacrum.portable.tensor import cos, sin
+from simulacrum.portable.tensor import cos, remainder, sin
 from simulacrum.twin.relations import Derived, Symmetry
+
+from . import PI, TURN
 
 
 def mirror(state: Any) -> Any:
     """Clockwise and counterclockwise exchanged."""
     return type(state)(*(0.0 - value for value in state))
+
+
+def rounded_alike(state: Any) -> Tensor:
+    """Where R5 comes to the same size on both sides: half a turn added on one side is taken off on the other."""
+    here, there = (remainder(theta + PI, TURN) - PI for theta in (state.theta, 0.0 - state.theta))
+    return here.abs() == there.abs()  # bool [N]
 
 
 def mirrored(observation: Tensor) -> Tensor:
@@ -30,7 +38,8 @@ RELATIONS = [
     Symmetry(
         "mirror", state=mirror, action=lambda action: 0.0 - action,
         draws=lambda drawn: {slot: 0.0 - value for slot, value in drawn.items()}, observation=mirrored,
-        why="R3 and R4 are odd in angle, speed and torque, in floats as well, and R5 and R6 look at their sizes only",
+        when=rounded_alike,
+        why="R3 and R4 are odd in angle, speed and torque, in floats as well, and R6 looks at squares only",
     ),
     Derived("observation", seen, why="R9"),
 ]  # fmt: skip

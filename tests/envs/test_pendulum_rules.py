@@ -63,7 +63,7 @@ def test_r3_to_r6_step(pendulum: Any, before: dict[str, float], torque: float, p
     speed = theta_dot + (3.0 * g / (2.0 * length) * sin(theta) + push) * 0.05
     seen = pendulum.step(before, torque, params=params)
     assert seen.state == at(theta + speed * 0.05, speed)
-    off = abs(theta) - math.tau * math.floor((abs(theta) + math.pi) / math.tau)
+    off = (theta + math.pi) % math.tau - math.pi
     small = f32(f32(0.001) * f32(f32(torque) * f32(torque)))
     assert seen.reward == f32(-(off * off + 0.1 * (theta_dot * theta_dot) + small))
     assert seen.terminated is False  # R7
