@@ -18,7 +18,7 @@ from simulacrum.twin.invariant import invariant
 from simulacrum.twin.reference import Context, ReferenceEnv, Transition
 from simulacrum.twin.sometimes import sometimes
 
-from . import DEALER_STANDS, MOST_DRAWS, NATURAL_REWARD, RANK_STEP, RANKS, TARGET, TEN
+from . import DEALER_STANDS, MOST_DRAWS, RANK_STEP, RANKS, TARGET, TEN
 
 STICK, HIT = 0, 1
 DECK = 13  # cards in the list that Gymnasium draws from: an ace, 2 to 10, and three faces
@@ -119,10 +119,6 @@ class Blackjack(ReferenceEnv):
     def natural(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
         is_natural = state.player_ace and state.player_sum == TEN + 1 and state.player_cards == 2
         return action == STICK and is_natural and float(outcome.reward) > 0.0
-
-    @sometimes("a natural is paid more", rule="R10")
-    def natural_paid(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
-        return float(outcome.reward) == NATURAL_REWARD
 
     @sometimes("an ace that counted as 11 counts as 1", rule="R12")
     def ace_turns(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
