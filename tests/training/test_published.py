@@ -55,6 +55,17 @@ def test_a_level_that_was_not_reached_is_told(
     assert json.loads((tmp_path / "toywalk-training.json").read_text())["reached"] is False
 
 
+def test_a_closed_gate_is_told_with_what_mends_it(
+    published: ModuleType, toy: str, toywalk: EnvPackage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (toywalk.folder / "validation_report.json").unlink()
+    assert published.main(published.Args(names=(toy,), runs=tmp_path / "runs", out=tmp_path / "out")) == 1
+    told = capsys.readouterr().out
+    assert "toywalk                  not trained: " in told
+    assert "simulacrum" in told
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_quick_look_writes_nothing(published: ModuleType, toy: str, tmp_path: Path) -> None:
     assert published.main(published.Args(names=(toy,), quick=True, runs=tmp_path / "runs", out=tmp_path / "out")) == 0
     assert not (tmp_path / "out").exists()
