@@ -195,6 +195,11 @@ def acrobot() -> Table:
     return Table(load_package("acrobot"))
 
 
+@pytest.fixture(scope="session")
+def mountaincarcontinuous() -> Table:
+    return Table(load_package("mountaincarcontinuous"))
+
+
 def play_probe(name: str, probe: Probe) -> list[float]:
     """The returns of a probe's episodes, played on the reference without an engine."""
     package = load_package(name)
