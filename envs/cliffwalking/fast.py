@@ -19,7 +19,7 @@ BOTTOM, LAST = ROWS - 1, COLUMNS - 1
 class CliffWalking(BatchedEnv):
     """N walkers; `row` and `column` are int32 `[N]`.
 
-    The engine carries out R1 (illegal actions).
+    The engine carries out R1 (illegal actions) and R10 (the time limit).
     """
 
     def reset(self, ctx: Context) -> Any:
@@ -47,12 +47,12 @@ class CliffWalking(BatchedEnv):
         return (state.row + down).clamp(0, BOTTOM), (state.column + right).clamp(0, LAST)
 
     def observe(self, state: Any, ctx: Context) -> Tensor:
-        return (state.row * COLUMNS + state.column).to(torch.int64)  # R10: [N]
+        return (state.row * COLUMNS + state.column).to(torch.int64)  # R11: [N]
 
-    @invariant("nobody stands in the cliff", rule="R11")
+    @invariant("nobody stands in the cliff", rule="R12")
     def never_in_the_cliff(self, state: Any, ctx: Context) -> Tensor:
         return (state.row != BOTTOM) | (state.column == 0) | (state.column == LAST)  # bool [N]
 
-    @invariant("an episode begins at the start", rule="R12")
+    @invariant("an episode begins at the start", rule="R13")
     def begins_at_the_start(self, state: Any, ctx: Context) -> Tensor:
         return (ctx.t > 0) | ((state.row == BOTTOM) & (state.column == 0))  # bool [N]

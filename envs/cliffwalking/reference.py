@@ -38,7 +38,7 @@ def cliff(slippery: bool) -> Any:
 class CliffWalking(ReferenceEnv):
     """A walker beside a cliff; state of Python ints.
 
-    The engine carries out R1 (illegal actions).
+    The engine carries out R1 (illegal actions) and R10 (the time limit).
     """
 
     def reset(self, ctx: Context) -> Any:
@@ -58,13 +58,13 @@ class CliffWalking(ReferenceEnv):
         return self.State(row=row, column=column)
 
     def observe(self, state: Any, ctx: Context) -> int:
-        return state.row * COLUMNS + state.column  # R10
+        return state.row * COLUMNS + state.column  # R11
 
-    @invariant("nobody stands in the cliff", rule="R11")
+    @invariant("nobody stands in the cliff", rule="R12")
     def never_in_the_cliff(self, state: Any, ctx: Context) -> bool:
         return not (state.row == ROWS - 1 and 0 < state.column < COLUMNS - 1)
 
-    @invariant("an episode begins at the start", rule="R12")
+    @invariant("an episode begins at the start", rule="R13")
     def begins_at_the_start(self, state: Any, ctx: Context) -> bool:
         return ctx.t > 0 or (state.row == ROWS - 1 and state.column == 0)
 

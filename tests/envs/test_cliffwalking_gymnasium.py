@@ -90,3 +90,8 @@ def test_the_slippery_walk_has_probabilities_though_the_documentation_says_alway
     env: Any = gymnasium.make("CliffWalkingSlippery-v1")
     env.reset(seed=0)
     assert env.step(0)[4] == {"prob": 1 / 3}
+
+
+def test_gymnasium_has_no_time_limit() -> None:
+    """A difference that the spec states: 200 steps here unless told otherwise."""
+    assert gymnasium.spec("CliffWalking-v1").max_episode_steps is None

@@ -45,7 +45,7 @@ def test_the_slippery_optimum() -> None:
 def test_both_twins_earn_it(name: str) -> None:
     both, probe = Both("cliffwalking"), PROBES[name]
     seen, total, t = both.reset(), 0.0, 0
-    while not seen.get("terminated"):
+    while not seen.get("terminated") and t < 200:
         state = both.reference.State(row=seen["row"], column=seen["column"])
         seen = both.step(seen, probe.act(seen["observation"], state, t), t=t)
         total, t = total + seen["reward"], t + 1

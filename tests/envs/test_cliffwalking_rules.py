@@ -9,6 +9,7 @@ import pytest
 from kit.toytext import Both
 
 from simulacrum.contract.package import load_package
+from simulacrum.engine.vector import SimulacrumVectorEnv
 
 UP, RIGHT, DOWN, LEFT = 0, 1, 2, 3
 SLIPPERY = {"slippery": True}
@@ -80,8 +81,15 @@ def test_r11_r12_invariants(both: Both) -> None:
     assert both.invariants({"row": 2, "column": 0}, "begins_at_the_start", t=1)
 
 
-def test_no_time_limit() -> None:
-    assert load_package("cliffwalking").schema.max_episode_steps is None
+def test_r10_a_time_limit_that_can_be_left_out() -> None:
+    assert load_package("cliffwalking").schema.max_episode_steps == 200
+    env = SimulacrumVectorEnv("cliffwalking", 1, max_episode_steps=None)
+    env.reset(seed=0)
+    for _ in range(210):
+        _, _, terminated, truncated, _ = env.step(np.array([LEFT]))
+        assert not terminated.any()
+        assert not truncated.any()
+    env.close()
 
 
 def test_drawings() -> None:
