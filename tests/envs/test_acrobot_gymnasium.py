@@ -112,9 +112,11 @@ def test_an_angle_is_wrapped_as_gymnasium_wraps_it(ours: OurAcrobot) -> None:
     for turns in range(8):
         for base in (math.pi, 2 * math.pi, 3 * math.pi):
             middle = base + turns * 2 * math.pi
-            values += [middle, *(math.nextafter(middle, end, steps=s) for end in (0.0, math.inf) for s in (1, 2))]
-    values += np.random.default_rng(1).uniform(0.0, 17 * math.pi, 4_000).tolist()
-    values = [value for value in values if value <= 17 * math.pi]
+            beside = [math.nextafter(middle, end) for end in (0.0, math.inf)]
+            values += [middle, *beside, math.nextafter(beside[0], 0.0), math.nextafter(beside[1], math.inf)]
+    furthest = 16.9 * math.pi  # eight turns are taken off
+    values += np.random.default_rng(1).uniform(0.0, furthest, 4_000).tolist()
+    values = [value for value in values if value <= furthest]
     values += [-value for value in values]
     expected = np.array([gymnasium_acrobot.wrap(value, -math.pi, math.pi) for value in values])
     got = ours.twin._wrapped(torch.tensor(values, dtype=torch.float64)).numpy()
