@@ -27,6 +27,12 @@ def test_originals_with_other_names_exist() -> None:
         assert theirs in gym.registry
 
 
+def test_an_original_that_registers_by_a_call_is_found_again_and_again() -> None:
+    pytest.importorskip("minatar")
+    breakout = load_package("minatar_breakout")
+    assert [originals.gymnasium_id(breakout) for _ in range(2)] == ["MinAtar/Breakout-v1"] * 2  # a warning is an error
+
+
 def test_gymnax_has_names_of_its_own_for_minatar() -> None:
     assert originals.gymnax_id("MinAtar/Breakout-v1") == "Breakout-MinAtar"
     assert originals.gymnax_id("CartPole-v1") == "CartPole-v1"

@@ -21,8 +21,8 @@ NAMES = {
     "minigrid_doorkey": "MiniGrid-DoorKey-8x8-v0",
     "minigrid_fourrooms": "MiniGrid-FourRooms-v0",
 }
-# Distributions whose environments are registered by a call, not by an import.
-CALLS = {"minatar": ("minatar.gym", "register_envs")}
+# Distributions whose environments are registered by a call, not by an import: module, function, how their ids begin.
+CALLS = {"minatar": ("minatar.gym", "register_envs", "MinAtar/")}
 
 
 def gymnasium_id(package: EnvPackage) -> str | None:
@@ -49,8 +49,9 @@ def version_of(package: EnvPackage) -> str:
 def _register(name: str) -> None:
     with contextlib.suppress(ImportError):
         if name in CALLS:
-            module, call = CALLS[name]
-            getattr(importlib.import_module(module), call)()
+            module, call, begin = CALLS[name]
+            if not any(key.startswith(begin) for key in gym.registry):  # a second call warns
+                getattr(importlib.import_module(module), call)()
         else:
             importlib.import_module(name.replace("-", "_"))
 
