@@ -47,12 +47,12 @@ def table(natural: bool, sab: bool) -> Any:
 
 def hand(total: int, cards: int, *, ace: bool) -> list[int] | None:
     """Some cards with this sum, aces counted as 1, with an ace or without; None where there are no such cards."""
-    values = [1 if ace else 2] + [1 if ace else 2] * (cards - 1)
+    values = [1 if ace else 2] * cards
     spare = total - sum(values)
     for k in range(1 if ace else 0, cards):
         more = min(max(spare, 0), TEN - values[k])
         values[k], spare = values[k] + more, spare - more
-    return values if spare == 0 and values else None
+    return values if spare == 0 else None
 
 
 class Blackjack(ReferenceEnv):
