@@ -61,8 +61,24 @@ def _canonical(field: Field, value: Any, shape: tuple[int, ...], index: tuple[in
         if length != shape[0]:
             found = repr(value) if length is None else f"{length} items"
             raise _refuse(field, index, f"a sequence of {shape[0]} items", found)
+        if len(shape) == 1 and _plainly_right(field, value):
+            return tuple(value)
         return tuple(_canonical(field, item, shape[1:], (*index, i)) for i, item in enumerate(value))
     return _canonical_scalar(field, value, index)
+
+
+def _plainly_right(field: Field, value: Any) -> bool:
+    """Whether a row is of plain ints, or bools, within bounds that are the same for all of them.
+
+    An image has hundreds of them, and to look at each by itself takes longer than most references need for a step.
+    """
+    kinds = set(map(type, value))
+    if field.dtype == "bool":
+        return kinds == {bool}
+    low, high = field.low, field.high
+    if field.dtype not in INTEGER_RANGES or kinds != {int} or not (type(low) is int and type(high) is int):
+        return False
+    return low <= min(value) and max(value) <= high
 
 
 def _length(value: Any) -> int | None:
