@@ -32,7 +32,7 @@ REFUSED = {
     "x.prod(1)": ("a float prod", "product"),
     "x.cumsum(1)": ("a running sum of floats", "+"),
     "x // 2": ("floor division of floats", "torch.floor(x / y)"),
-    "x % 2": ("the remainder of floats", "x - torch.floor(x / y) * y"),
+    "x % 2": ("the remainder of floats", "remainder(x, y)"),
     "torch.fmod(x, 2)": ("the remainder of floats",),
     "torch.add(x, x, alpha=0.3)": ("alpha=", "a + alpha * b"),
     "x ** 0.5": ("a power of 0.5", "simulacrum.portable.tensor.pow"),

@@ -32,7 +32,8 @@ from simulacrum.trace.trajectory import Trajectory
 
 ROWS = 2  # recorded from the reference, and from the batched twin in each mode
 EPISODES = 2  # kept of each row, where it gets that far
-MOST, QUICK_MOST = 420, 210  # steps of a recording: two episodes that only a limit of 200 ends, and the reset between
+MOST = 6_000  # steps of a recording: two episodes that only a limit of 3,000 ends, and the resets between
+UNLIMITED, QUICK_MOST = 420, 210  # without a time limit; and in a quick run
 MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED)
 FORMATS = ("json", "jsonl", "npz")
 
@@ -80,8 +81,9 @@ def run(bench: Bench) -> Outcome:
 
 def _steps(bench: Bench) -> int:
     limit = bench.schema.max_episode_steps
-    most = QUICK_MOST if bench.quick else MOST
-    return most if limit is None else min(EPISODES * (limit + 1), most)
+    if limit is None:
+        return QUICK_MOST if bench.quick else UNLIMITED
+    return min(EPISODES * (limit + 1), QUICK_MOST if bench.quick else MOST)
 
 
 def _cut_short(bench: Bench) -> bool:

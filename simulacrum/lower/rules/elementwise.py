@@ -79,7 +79,7 @@ def _quotient(b: Builder, x: Scalar, y: Scalar) -> Scalar:
 def remainder(c: Call) -> Tensor:
     dtype = c.dtype
     if is_float(dtype):
-        raise c.refuse("the remainder of floats", "write x - torch.floor(x / y) * y")
+        raise c.refuse("the remainder of floats", "write remainder(x, y) of simulacrum.portable.tensor")
     op = "rem_floor" if c.name == "remainder" else "rem_trunc"
     return c.elementwise(lambda x, y: _whole(c, op, x, y), dtype, c["self"], c["other"])
 
