@@ -389,7 +389,7 @@ CASES: tuple[Case, ...] = (
         lambda v: torch.remainder(v["a"], v["p"]),
         lambda v: np.mod(v["a"], v["p"]),
         "on floats the forms round differently",
-        "simulacrum.portable.remainder(x, y), or % on integers",
+        "torch.floor(x / y) for //, simulacrum.portable.remainder(x, y) for %, or integers",
         "remainder of floats",
     ),
     _float_only(
