@@ -72,6 +72,13 @@ TABLE = {
     "minigrid_doorkey": Settings(
         "ppo", 0.95, "shortest ways earn 0.976 on average", arguments={"total_steps": 3_000_000, **SEEN, **FEW}
     ),
+    "pong": Settings(
+        "ppo", 21.0, "21 points to none, before what bounces earn", seeds=1,
+        arguments={"total_steps": 6_000_000, "gamma": 0.98, "target_return": 26.0, **FEW},
+    ),
+    "mountaincarcontinuous": Settings(
+        "sac", 90.0, THRESHOLD, GYMNASIUM, seeds=1, arguments={"total_steps": 50_000, **FEW}
+    ),
     "minatar_breakout": Settings(
         "ppo", 34.5, "the scripted policy `ahead`, on MinAtar's own program",
         arguments={"total_steps": 5_000_000, "num_envs": 256, **FEW},
