@@ -98,9 +98,10 @@ PROBES = [
         name="punctual",
         act=punctual,
         low=-500.0,
-        high=-499.0,
+        high=-497.0,
         episodes=4,
-        why="it gets there in the very last step, which costs nothing, or never",
+        why="it gets there in the very last step, which costs nothing, or never; "
+        "where no action leads to that step it comes a step earlier, in 4 of 40 other episodes",
     ),
     Probe(name="do_nothing", act=do_nothing, low=-500.0, high=-500.0, episodes=2, why="nothing adds energy"),
 ]
