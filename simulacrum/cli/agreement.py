@@ -220,7 +220,7 @@ class _Play:
             return
         part.different += 1
         if left.dtype.kind == "f":
-            part.ulp = max(part.ulp, int(ulps(left, right).max()))
+            part.ulp = max(part.ulp, int(ulps(np.atleast_1d(left), np.atleast_1d(right)).max()))
             part.distance = max(part.distance, float(np.abs(left - right).max()))
         else:
             part.distance = max(part.distance, float(np.abs(left.astype(float) - right.astype(float)).max()))
