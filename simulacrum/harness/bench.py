@@ -174,11 +174,11 @@ class Bench:
             self.covered[what] = self.covered.get(what, 0) + int(times)
 
     def row_params(self, num_envs: int, seed: int) -> dict[str, np.ndarray]:
-        """Parameters drawn per row from their declared bounds, ends included; {} when none has bounds."""
+        """Parameters drawn per row from their declared bounds, ends included; {} when none is a truth or has bounds."""
         generator = np.random.default_rng(seed)
         chosen: dict[str, np.ndarray] = {}
         for number, (name, param) in enumerate(self.schema.params.items()):
-            low, high = param.field.low, param.field.high
+            low, high = (False, True) if param.field.is_bool else (param.field.low, param.field.high)
             if low is None or high is None or isinstance(low, tuple) or isinstance(high, tuple):
                 continue
             if param.field.is_float:

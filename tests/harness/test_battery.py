@@ -180,9 +180,15 @@ def test_parameters_per_row_hold_both_ends(name: str) -> None:
     bench = Bench(package(name))
     for key, values in bench.row_params(50, 1).items():
         field = bench.schema.params[key].field
-        assert values.min() == field.low
-        assert values.max() == field.high
+        assert values.min() == (False if field.is_bool else field.low)
+        assert values.max() == (True if field.is_bool else field.high)
         assert str(values.dtype) == field.dtype
+
+
+def test_truths_vary_too_and_not_together() -> None:
+    rows = Bench(package("taxi")).row_params(50, 1)
+    pairs = set(zip(rows["rainy"].tolist(), rows["fickle_passenger"].tolist(), strict=True))
+    assert pairs == {(False, False), (False, True), (True, False), (True, True)}
 
 
 def test_seeds_are_wide_and_have_neighbours_and_twins() -> None:

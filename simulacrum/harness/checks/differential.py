@@ -153,7 +153,7 @@ def rollouts(bench: Bench, campaign: Campaign) -> Outcome:
                 found = _beside_native(bench, run)
             if found is not None:
                 return failed(f"the twins part: {found.difference.path}", found, compared_transitions=done.transitions)
-    whole = not bench.quick and all(map(bench.wants, SUB_CHECKS_OF["differential"]))
+    whole = all(map(bench.wants, SUB_CHECKS_OF["differential"]))
     return _judged(bench, campaign.coverage, done, whole=whole)
 
 
@@ -236,7 +236,7 @@ def _judged(bench: Bench, coverage: Coverage, done: Done, *, whole: bool) -> Out
         "checksum": bench.checksums.get("differential"),
     }
     missing: list[str] = []
-    if not whole:  # else other parts may yet come to it, and the last ones judge
+    if not (whole or bench.quick):  # other parts may yet come to it, and the last ones judge; a quick run does not
         missing += [f"draw slot {d.name}" for d in bench.schema.draws if not bench.covered.get(f"slot:{d.name}")]
         missing += [f"rule {name}" for name in coverage.unmet]
     if not bench.covered.get("ended"):

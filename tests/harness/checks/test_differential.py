@@ -15,13 +15,15 @@ from simulacrum.harness.running import run_check
 
 Check = Callable[..., Outcome]
 Changed = Callable[..., EnvPackage]
+ROLLOUTS = {"quick": False, "asked": ("differential.rollouts",)}
 GOAL = "return torch.where(at_goal, GOAL_REWARD, step_reward)"
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """One small plan, for what does not depend on sizes."""
-    monkeypatch.setattr(differential, "QUICK", (Plan(9, 9, params=True),))
+    for plans in ("QUICK", "FULL"):
+        monkeypatch.setattr(differential, plans, (Plan(9, 9, params=True),))
 
 
 @pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager"])
@@ -86,7 +88,7 @@ def test_a_rule_that_no_row_met_is_not_passed_over(check: Check, changed: Change
         ("spec.md", "- **R8** The engine", "- **R8** Cell 77 is the goal. The engine"),
         ("reference.py", "The engine carries out R1 (illegal actions) and R8 (the time limit).", "The engine does R1."),
     )  # fmt: skip
-    outcome = check("differential", package_)
+    outcome = check("differential", package_, **ROLLOUTS)
     assert outcome.status == "inconclusive", outcome.message
     assert "never met: rule R8" in outcome.message
 
@@ -95,9 +97,11 @@ def test_a_rule_that_no_row_met_is_not_passed_over(check: Check, changed: Change
 def test_a_slot_that_nobody_draws_is_not_passed_over(check: Check, changed: Changed) -> None:
     draw = {"name": "idle", "phase": "step", "distribution": "uniform", "dtype": "float32", "rule": "R3"}
     edit = ("schema.json", '"x-draws": [', f'"x-draws": [{json.dumps({**draw, "description": "-"})},')
-    outcome = check("differential", changed("toywalk", edit))
+    unused = changed("toywalk", edit)
+    outcome = check("differential", unused, **ROLLOUTS)
     assert outcome.status == "inconclusive"
     assert "draw slot idle" in outcome.message
+    assert check("differential", unused).status == "passed"  # a quick run does not judge what never came up
 
 
 def test_no_episode_end_is_not_passed_over(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
