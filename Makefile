@@ -29,7 +29,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-long test-oldest test-libraries test-envs test-all coverage lint types layers docs docs-serve bench bench-docs bench-environments sizes wheel clean
+.PHONY: help setup demo test test-fast test-long test-browser test-oldest test-libraries test-envs test-all coverage lint types layers docs docs-serve bench bench-docs bench-environments sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,13 +44,19 @@ demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning 
 	@echo "== the curve is the curve.png named above; all runs beside each other: $(BIN)/tensorboard --logdir runs"
 
 test: $(READY) ## all tests but those of test-long
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 -m "not long" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 -m "not long and not browser" $(ARGS)
 
 test-long: $(READY) ## the tests that take minutes: planted faults, generated programs, portable functions, WebAssembly, CUDA source
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --durations=5 -m long $(ARGS)
 
 test-fast: $(READY) ## the tests that are not marked slow
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow and not long" $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow and not long and not browser" $(ARGS)
+
+test-browser: $(READY) $(VENV)/ready-browser ## the tests that click through pages, in Chromium
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || { \
+	  echo "make: these tests need Chromium (on Debian and Ubuntu: apt install chromium)"; exit 1; }
+	SIMULACRUM_BROWSER=1 $(BIN)/python -m pytest -q --durations=5 -m browser $(or $(ARGS),tests/browser)
 
 # An older Gymnasium is laid over the installed one, for these tests alone.
 OLDEST_GYMNASIUM := 1.2.2
@@ -70,7 +76,7 @@ test-libraries: $(READY) ## the adapters beside the real libraries; LIBS="rllib 
 test-envs: $(READY) ## validate every environment in full; ARGS="cartpole pong" for some
 	$(BIN)/python tools/validate_environments.py --jobs $(JOBS) $(ARGS)
 
-test-all: test test-long test-oldest test-libraries test-envs ## every test there is
+test-all: test test-long test-browser test-oldest test-libraries test-envs ## every test there is
 
 coverage: $(READY) ## all tests, then the lines they did not reach
 	$(BIN)/coverage run -m pytest -q $(ARGS)
