@@ -38,6 +38,7 @@ class Args(RunArgs):
     explore_last: float = 0.04  # share of random actions from `explore_until` on
     explore_until: float = 0.2  # part of the run in which that share falls along a line
     max_grad_norm: float = 10.0  # gradients are scaled down to this norm
+    one_hot: int = 0  # numbers of an image of integers that are names of things, each then one of so many; 0: numbers
     width: int = 128  # units of the hidden layers
 
 
@@ -72,7 +73,7 @@ def main(args: Args) -> dict[str, Any]:
         device=args.device,
         compile=args.compile,
     )
-    look = Vector(envs.single_observation_space, "dqn.py")  # what the environment gives, as [N, D]
+    look = Vector(envs.single_observation_space, "dqn.py", args.one_hot)  # what the environment gives, as [N, D]
     size = look.size
     actions = action_count(envs.single_action_space, "dqn.py")
     values, target = (Values(size, actions, args.width).to(args.device) for _ in range(2))

@@ -48,6 +48,7 @@ class Args(RunArgs):
     value_weight: float = 0.5  # weight of the value loss
     max_grad_norm: float = 0.5  # gradients are scaled down to this norm
 
+    one_hot: int = 0  # numbers of an image of integers that are names of things, each then one of so many; 0: numbers
     width: int = 128  # units of the hidden layers
     layers: int = 2  # hidden layers
     activation: str = "relu"  # or tanh
@@ -164,7 +165,7 @@ class Agent(nn.Module):
             raise SystemExit(f"--activation is one of {', '.join(ACTIVATIONS)}, not {args.activation}")
         self.discrete = isinstance(actions, gym.spaces.Discrete)
         self.outputs = int(actions.n) if self.discrete else actions.shape[0]
-        self.look = Vector(observations, "ppo.py")  # what the environment gives, as [N, D]
+        self.look = Vector(observations, "ppo.py", args.one_hot)  # what the environment gives, as [N, D]
         self.observations = self.look.size
         self.activation = ACTIVATIONS[args.activation]
         self.read = Reader(self.observations, items, args.width // 4)

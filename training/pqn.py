@@ -35,6 +35,7 @@ class Args(RunArgs):
     explore_last: float = 0.05  # share of random actions from `explore_until` on
     explore_until: float = 0.3  # part of the run in which that share falls along a line
     max_grad_norm: float = 10.0  # gradients are scaled down to this norm
+    one_hot: int = 0  # numbers of an image of integers that are names of things, each then one of so many; 0: numbers
     width: int = 128  # units of the hidden layers
 
 
@@ -70,7 +71,7 @@ def main(args: Args) -> dict[str, Any]:
         compile=args.compile,
     )
     actions = action_count(envs.single_action_space, "pqn.py")
-    look = Vector(envs.single_observation_space, "pqn.py")  # what the environment gives, as [N, D]
+    look = Vector(envs.single_observation_space, "pqn.py", args.one_hot)  # what the environment gives, as [N, D]
     values = Values(look.size, actions, args.width).to(args.device)
     optimizer = torch.optim.RAdam(values.parameters(), lr=args.learning_rate, foreach=True)
     generator = torch.Generator(args.device).manual_seed(args.seed)

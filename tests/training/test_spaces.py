@@ -80,6 +80,14 @@ def test_the_parts_of_a_dict_follow_each_other(common: ModuleType) -> None:
     assert torch.equal(look.one(one, "cpu"), look(batch)[:1])
 
 
+def test_numbers_that_are_names_are_one_hot_and_larger_ones_are_none(common: ModuleType) -> None:
+    parts = {"image": gym.spaces.Box(0, 255, (1, 2), np.uint8), "speed": gym.spaces.Box(0, 1, (1,))}
+    look = common.Vector(gym.spaces.Dict(list(parts.items())), "x.py", one_hot=3)
+    seen = {"image": torch.tensor([[[0, 2]], [[3, 1]]], dtype=torch.uint8), "speed": torch.tensor([[0.5], [0.25]])}
+    assert look.size == 7
+    assert look(seen).tolist() == [[1.0, 0, 0, 0, 0, 1, 0.5], [0.0, 0, 0, 0, 1, 0, 0.25]]
+
+
 def test_a_space_without_a_form_as_a_vector_is_named(common: ModuleType) -> None:
     with pytest.raises(SystemExit, match=r"x\.py reads observations of .*Text"):
         common.Vector(gym.spaces.Text(3), "x.py")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import gymnasium as gym
 import numpy as np
@@ -16,7 +16,8 @@ class Vector:
 
     A Box of floats is as it is, a Box of bounded integers lies between 0 and 1, and whatever has a shape is flattened.
     Discrete and MultiDiscrete choices are one-hot, since their numbers have no order. The parts of a Dict follow
-    each other in its own order.
+    each other in its own order. With `one_hot`, the numbers of a Box of integers are choices too, of so many: what
+    MiniGrid's OneHotPartialObsWrapper does to an image whose numbers are names of things. Larger ones are all zeros.
 
         look = Vector(envs.single_observation_space, "ppo.py")
         look(observation)   # tensors [N, ...], or a dict of them, to float32 [N, size]
@@ -25,10 +26,10 @@ class Vector:
         SystemExit: another kind of space.
     """
 
-    def __init__(self, space: gym.Space[Any], script: str) -> None:
-        self.space = space
+    def __init__(self, space: gym.Space[Any], script: str, one_hot: int = 0) -> None:
+        self.space, self.one_hot = space, one_hot
         self.parts = dict(space.items()) if isinstance(space, gym.spaces.Dict) else {"": space}
-        self.size = sum(_size(part, script) for part in self.parts.values())
+        self.size = sum(_size(part, script, one_hot) for part in self.parts.values())
         # The usual case costs nothing in each step, and gives back the very tensor that came.
         self.as_it_is = isinstance(space, gym.spaces.Box) and space.dtype == np.float32 and len(space.shape) == 1
         self._scales: dict[str, tuple[Tensor, Tensor]] = {}
@@ -56,7 +57,9 @@ class Vector:
             sizes = [int(n) for n in space.nvec.flatten()]
             return torch.cat([F.one_hot(choices[:, i], n) for i, n in enumerate(sizes)], dim=-1).float()
         numbers = part.reshape(rows, -1).float()
-        if isinstance(space, gym.spaces.Box) and np.issubdtype(space.dtype, np.integer):
+        if _of_integers(space):
+            if self.one_hot:
+                return (numbers[..., None] == torch.arange(self.one_hot, device=numbers.device)).float().flatten(1)
             low, reach = self._scale(name, space, numbers.device)
             return (numbers - low) / reach
         return numbers
@@ -68,14 +71,19 @@ class Vector:
         return self._scales[name]
 
 
-def _size(space: gym.Space[Any], script: str) -> int:
+def _of_integers(space: gym.Space[Any]) -> TypeGuard[gym.spaces.Box]:
+    return isinstance(space, gym.spaces.Box) and np.issubdtype(space.dtype, np.integer)
+
+
+def _size(space: gym.Space[Any], script: str, one_hot: int) -> int:
     if isinstance(space, gym.spaces.Discrete):
         return int(space.n)
     if isinstance(space, gym.spaces.MultiDiscrete):
         return int(space.nvec.sum())
     if not isinstance(space, (gym.spaces.Box, gym.spaces.MultiBinary)):
         raise SystemExit(f"{script} reads observations of Box, Discrete, Multi- and Dict spaces, not {space}")
-    return int(np.prod(space.shape, dtype=np.int64))
+    numbers = int(np.prod(space.shape, dtype=np.int64))
+    return numbers * one_hot if one_hot and _of_integers(space) else numbers
 
 
 def observation_size(space: gym.Space[Any], script: str) -> int:
