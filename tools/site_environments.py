@@ -17,7 +17,7 @@ if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 
 from environment_pages.facts import Facts, facts  # noqa: E402
-from environment_pages.gallery import gallery  # noqa: E402
+from environment_pages.gallery import gallery, grouped  # noqa: E402
 from environment_pages.page import page  # noqa: E402
 from environment_pages.pictures import Pictures, pictures  # noqa: E402
 from mkdocs.structure.files import File, Files  # noqa: E402
@@ -42,11 +42,15 @@ def shown() -> tuple[tuple[Facts, Pictures | None], ...]:
 
 
 def on_config(config: Any) -> Any:
-    """Fill the navigation's entry with the pages."""
+    """Fill the navigation's entry with the pages, in the gallery's groups."""
     shown.cache_clear()
+    groups: list[Any] = []
+    for program, some in grouped(shown()).items():
+        pages = [{one.name: f"environments/{one.name}.md"} for one, _ in some]
+        groups.append({f"Held to {program}" if program else "Rules of our own": pages})
     for entry in config.nav:
         if isinstance(entry, dict) and entry.get("Environments") == INDEX:
-            entry["Environments"] = [INDEX, *({one.name: f"environments/{one.name}.md"} for one, _ in shown())]
+            entry["Environments"] = [INDEX, *groups]
     return config
 
 

@@ -21,16 +21,25 @@ Pictures are drawn by the packages; figures are there where they were measured.
 """
 
 
-def gallery(shown: Sequence[tuple[Facts, Pictures | None]]) -> str:
-    """The page, as Markdown with blocks of HTML. Those that other programs carry out come first."""
-    groups: dict[str, list[tuple[Facts, Pictures | None]]] = {}
+Shown = tuple[Facts, Pictures | None]
+
+
+def grouped(shown: Sequence[Shown]) -> dict[str, list[Shown]]:
+    """The environments by the program that carries out their rules, "" for rules of our own, which come last."""
+    groups: dict[str, list[Shown]] = {}
     for one in sorted(shown, key=lambda one: (not one[0].package.schema.outside, one[0].package.schema.outside[:1])):
         driven = outside(one[0].package)
-        groups.setdefault(f"Rules carried out by {driven[0].name}" if driven else "Rules of our own", []).append(one)
+        groups.setdefault(driven[0].name if driven else "", []).append(one)
+    return groups
+
+
+def gallery(shown: Sequence[Shown]) -> str:
+    """The page, as Markdown with blocks of HTML. Those that other programs carry out come first."""
     parts = [INTRODUCTION]
-    for title, some in groups.items():
+    for program, some in grouped(shown).items():
         cards = "".join(card(facts, pictures) for facts, pictures in some)
-        parts += [f"## {title}\n", f'<div class="env-gallery">{cards}</div>\n']
+        parts.append(f"## Rules carried out by {program}\n" if program else "## Rules of our own\n")
+        parts.append(f'<div class="env-gallery">{cards}</div>\n')
     return "\n".join(parts)
 
 
