@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from simulacrum.contract.fields import Field, Group
@@ -18,23 +18,17 @@ def _float32(value: float) -> Float32:
     return float.__new__(Float32, value)
 
 
-def _scalar_of(field: Field) -> Callable[[Any], Any]:
-    return _float32 if field.dtype == "float32" else (lambda value: value)
-
-
 def column(field: Field, values: Array) -> list[Any]:
-    """Rows `[M, *shape]` of a field as Python scalars or nested tuples; NumPy already gives ints, bools and floats."""
-    make = _scalar_of(field)
+    """Rows `[M, *shape]` of a field as Python scalars or nested tuples; NumPy already gives ints, bools and floats.
 
-    def nested(value: Any) -> Any:
-        return tuple(nested(item) for item in value) if isinstance(value, list) else make(value)
-
-    plain = values.tolist()
-    if not field.shape:
-        return [make(value) for value in plain]
-    if len(field.shape) == 1:
-        return [tuple(map(make, items)) if field.dtype == "float32" else tuple(items) for items in plain]
-    return [nested(items) for items in plain]
+    All numbers become one list, which is then cut into tuples from the last dimension on: a policy that looks at an
+    image is asked for half a million of them.
+    """
+    flat = values.reshape(-1).tolist()
+    rows: list[Any] = [*map(_float32, flat)] if field.dtype == "float32" else flat
+    for size in reversed(field.shape):
+        rows = [*zip(*[iter(rows)] * size, strict=True)]
+    return rows
 
 
 def readings(schema: Schema, frame: Frame, rows: Sequence[int]) -> list[Reading]:

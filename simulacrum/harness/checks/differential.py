@@ -37,6 +37,7 @@ UNLIMITED = 250  # steps, for an environment without a time limit
 # Compared transitions of one plan, after which it stops: with long episodes the ends come up in plans of fewer rows,
 # and three episodes of 1,000 steps in each of 513 rows would show nothing but more of the middle, for hours.
 MOST_COMPARED = 160_000
+MOST_STEPS = 4_000  # of one plan, for the same reason: a batch of one row takes as long over a step as one of 64
 WATCHED_ROWS = 64  # plans with more compared rows run unwatched
 TAPES = 12  # rows of a plan that are kept to be replayed
 
@@ -178,7 +179,7 @@ def _run(bench: Bench, plan: Plan) -> tuple[Run, Divergence | None]:
         driver = drivers.Mixed([*scripted, *driver.drivers], plan.num_envs)
     limit = env.max_episode_steps
     most = UNLIMITED if limit is None else EPISODES * (limit + 1)
-    most = min(most, MOST_COMPARED // plan.compared)
+    most = min(most, MOST_COMPARED // plan.compared, MOST_STEPS)
     least = CHECKED_STEPS if plan is CHECKED else 0
     seeds = seeds_for(plan.num_envs, seed)
     found = lock.run(driver, seeds, episodes=EPISODES, most=max(most, least), least=least)

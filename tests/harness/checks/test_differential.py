@@ -104,6 +104,13 @@ def test_a_slot_that_nobody_draws_is_not_passed_over(check: Check, changed: Chan
     assert check("differential", unused).status == "passed"  # a quick run does not judge what never came up
 
 
+@pytest.mark.usefixtures("small")
+def test_a_plan_ends_after_so_many_steps(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(differential, "MOST_STEPS", 50)
+    outcome = check("differential", "toywalk", asked=("differential.rollouts",))
+    assert outcome.evidence["compared_transitions"] <= 9 * 50
+
+
 def test_no_episode_end_is_not_passed_over(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(differential, "QUICK", (Plan(3, 3),))
     monkeypatch.setattr(differential, "EPISODES", 0)
