@@ -31,6 +31,7 @@ from simulacrum.cli.rendering import render
 from simulacrum.cli.replaying import replay
 from simulacrum.cli.transferring import transfer
 from simulacrum.cli.validation import validate
+from simulacrum.cli.viewing import view
 from simulacrum.cli.watching import watch
 from simulacrum.errors import GateError, PackageError, SimulacrumError
 
@@ -84,6 +85,7 @@ app.command()(record)
 app.command()(replay)
 app.command()(explain)
 app.command()(render)
+app.command()(view)
 app.command("export-pack")(export_pack)
 app.command()(bench)
 app.command("build-wasm")(build_wasm)

@@ -5,7 +5,7 @@ A player starts an episode (or stands at a recorded state) and takes actions; a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from simulacrum.engine.single import scalar_action
@@ -93,16 +93,25 @@ def reading_of(package: EnvPackage, moment: Start | Step) -> Reading:
 
 def repeat(package: EnvPackage, recorded: Trajectory, form: str) -> Trajectory:
     """The recording's episodes and actions played again by another twin or form, unchecked."""
+    return gathered(recorded, form, repeated(package, recorded, form))
+
+
+def repeated(package: EnvPackage, recorded: Trajectory, form: str) -> Iterator[Start | Step]:
+    """The recording's episodes and actions played again, moment by moment; an episode ends where the player ends it."""
+    again = player(package, form, seed=recorded.seed, params=recorded.params, limit=recorded.max_episode_steps)
+    for start, taken in recorded.episodes():
+        yield again.stand(start) if start.t else again.start(start.episode)
+        for step in taken:
+            made = again.step(step.action)
+            yield made
+            if made.ended:
+                break
+
+
+def gathered(header: Trajectory, form: str, moments: Iterable[Start | Step]) -> Trajectory:
+    """A trajectory of these moments, with seed, parameters and limit of another."""
     from dataclasses import replace
 
-    again = player(package, form, seed=recorded.seed, params=recorded.params, limit=recorded.max_episode_steps)
-    starts: list[Start] = []
-    steps: list[Step] = []
-    for start, taken in recorded.episodes():
-        begun = again.stand(start) if start.t else again.start(start.episode)
-        starts.append(begun)
-        for step in taken:
-            steps.append(again.step(step.action))
-            if steps[-1].ended:
-                break
-    return replace(recorded, form=form, starts=tuple(starts), steps=tuple(steps))
+    made = list(moments)
+    starts = tuple(one for one in made if isinstance(one, Start))
+    return replace(header, form=form, starts=starts, steps=tuple(one for one in made if isinstance(one, Step)))

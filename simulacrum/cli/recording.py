@@ -46,7 +46,8 @@ def record(
     terminal.one_thread()
     check_target(out, overwrite)
     package = load_package(name)
-    row = play_episodes(package, policy, seed=seed, episodes=episodes, form=form, params=_params(param), most=max_steps)
+    params = params_of(param)
+    row = play_episodes(package, policy, seed=seed, episodes=episodes, form=form, params=params, most=max_steps)
     write_trajectory(out, row, package.schema)
     console = terminal.out()
     console.print(_table(row))
@@ -134,7 +135,8 @@ def _moments(row: Any, act: Any, episodes: int, most: int) -> Iterator[Any]:
                 break
 
 
-def _params(given: list[str] | None) -> dict[str, Any]:
+def params_of(given: list[str] | None) -> dict[str, Any]:
+    """The values that `--param NAME=VALUE` names. Raises UsageError for what is no number or truth."""
     from simulacrum.errors import UsageError
 
     values: dict[str, Any] = {}

@@ -51,7 +51,7 @@ def render(
     from simulacrum.twin.state import load_state
 
     terminal.one_thread()
-    package, row = _recorded(Path(name), env, pick, seed) if _is_file(name) else _played(name, policy, seed)
+    package, row = recorded(Path(name), env, pick, seed) if _is_file(name) else _played(name, policy, seed)
     module: Any = package.render()
     load = functools.partial(load_state, package.schema)
     console = terminal.out()
@@ -79,7 +79,12 @@ def _played(name: str, policy: str, seed: int) -> tuple[EnvPackage, Trajectory]:
     return package, play_episodes(package, policy, seed=seed)
 
 
-def _recorded(path: Path, env: str | None, pick: str | None, seed: int) -> tuple[EnvPackage, Trajectory]:
+def recorded(path: Path, env: str | None, pick: str | None, seed: int = 0) -> tuple[EnvPackage, Trajectory]:
+    """The trajectory of a file that is to be shown: of its episodes the first, the one that `pick` names, or all.
+
+    Raises:
+        UsageError: no episode, or none that is as `pick` says. TraceError: the file cannot be read.
+    """
     from simulacrum.cli.sources import read_recording
     from simulacrum.errors import UsageError
     from simulacrum.trace import cut_out, summarise
