@@ -7,20 +7,16 @@ reference twin in the end is a dot each, and a table on the terminal, in the for
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib
 import numpy as np
 import tyro
-from matplotlib.figure import Figure
 
-# Colours that people tell apart who see few of them (Okabe and Ito), and dashes for those who see none.
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-DASHES = ("-", "--", "-.", ":")
+from simulacrum.plots import Curve, learning_curves
+
 POINTS = 200  # of a line
 
 
@@ -87,36 +83,37 @@ def rows(groups: dict[tuple[str, str], list[dict[str, Any]]]) -> list[str]:
     return lines
 
 
+def curve(label: str, runs: list[dict[str, Any]], window: float) -> Curve:
+    """The mean of runs, from the worst to the best of them around it, and what each reached on the reference twin."""
+    end = max(run["curve"][-1][0] for run in runs)
+    steps = np.linspace(0, end, POINTS)
+    lines = np.array([smooth(run, steps, window * end) for run in runs])
+    seen = ~np.isnan(lines).any(axis=0)
+    lines = lines[:, seen]
+    return Curve(
+        label=f"{label} ({len(runs)} run{'s' if len(runs) > 1 else ''})",
+        steps=steps[seen].tolist(),
+        returns=lines.mean(axis=0).tolist(),
+        low=lines.min(axis=0).tolist(),
+        high=lines.max(axis=0).tolist(),
+        ends=[(run["curve"][-1][0], next(iter(run["reference"].values()))["return"]) for run in runs],
+    )
+
+
 def draw(groups: dict[tuple[str, str], list[dict[str, Any]]], args: Args, path: Path) -> None:
-    matplotlib.use("Agg")
-    figure = Figure(figsize=(8.0, 4.2), layout="constrained")
-    axes = figure.subplots()
+    """A line for each group, and one for the level where there is one."""
     several = len({env_id for env_id, _ in groups}) > 1
-    styles = zip(itertools.cycle(COLORS), itertools.cycle(DASHES), strict=False)
-    for ((env_id, name), runs), (color, dashes) in zip(groups.items(), styles, strict=False):
-        end = max(run["curve"][-1][0] for run in runs)
-        steps = np.linspace(0, end, POINTS)
-        lines = np.array([smooth(run, steps, args.window * end) for run in runs])
-        seen = ~np.isnan(lines).any(axis=0)
-        x, lines = steps[seen] / 1e3, lines[:, seen]
-        label = f"{name}, {env_id}" if several else name
-        label += f" ({len(runs)} runs)" if len(runs) > 1 else " (1 run)"
-        axes.plot(x, lines.mean(axis=0), color=color, linestyle=dashes, linewidth=1.8, label=label)
-        axes.fill_between(x, lines.min(axis=0), lines.max(axis=0), color=color, alpha=0.18, linewidth=0)
-        for run in runs:
-            reached = next(iter(run["reference"].values()))["return"]
-            axes.plot([run["curve"][-1][0] / 1e3], [reached], "o", color=color, markersize=5, zorder=5)
-    if args.level is not None:
-        label = f"{args.level:g}: {args.level_name}"
-        axes.axhline(args.level, color="#6b7280", linestyle=":", linewidth=1.4, label=label)
-    axes.set_title(args.title or ", ".join(dict.fromkeys(env_id for env_id, _ in groups)), loc="left")
-    axes.set_xlabel("environment steps (thousands); dots: on the reference twin, without exploring")
-    axes.set_ylabel("episode return")
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="best")
+    lines = [
+        curve(f"{name}, {env_id}" if several else name, runs, args.window) for (env_id, name), runs in groups.items()
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=100)
+    learning_curves(
+        path,
+        lines,
+        title=args.title or ", ".join(dict.fromkeys(env_id for env_id, _ in groups)),
+        levels=[] if args.level is None else [(args.level_name, args.level)],
+        note="markers: on the reference twin, without exploring",
+    )
 
 
 def main(args: Args) -> list[str]:

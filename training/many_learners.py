@@ -18,19 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import matplotlib
 import numpy as np
 import torch
 import tyro
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
 
 from common import EnvArgs, EvalArgs, action_count, gate, measure, new_folder, observation_size, write_results
+from simulacrum.plots import Curve, learning_curves
 
 SMOOTH = 10  # iterations that a point of a curve looks back on
-COLORS = ("#2563eb", "#0d9488", "#ea580c", "#9333ea", "#a16207", "#6b7280")
 
 
 @dataclass
@@ -236,21 +234,19 @@ def recent(episodes: np.ndarray) -> np.ndarray:
 
 def draw(path: Path, args: Args, curves: np.ndarray, kinds: list[tuple[float, int]]) -> None:
     """A thin line for each learner, a thick one for the mean of each learning rate. `curves` [iterations, K]."""
-    matplotlib.use("Agg")
-    figure = Figure(figsize=(8.4, 4.4), layout="constrained")
-    axes = figure.subplots()
-    steps = np.arange(1, len(curves) + 1) * args.rows * args.num_steps / 1000
-    for color, rate in zip(COLORS * len(args.rates), args.rates, strict=False):
+    steps = (np.arange(1, len(curves) + 1) * args.rows * args.num_steps).tolist()
+    lines = []
+    for rate in args.rates:
         mine = curves[:, [number for number, (other, _) in enumerate(kinds) if other == rate]]
-        axes.plot(steps, mine, color=color, linewidth=0.8, alpha=0.45)
-        axes.plot(steps, np.nanmean(mine, axis=1), color=color, linewidth=2.2, label=f"learning rate {rate:g}")
-    axes.set_xlabel("environment steps of each learner (thousands)")
-    axes.set_ylabel(f"mean return, last {SMOOTH} iterations")
-    axes.set_title(f"{len(kinds)} learners at once on {args.env_id}", loc="left", fontweight="bold")
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    figure.savefig(path, dpi=100)
+        mean = np.nanmean(mine, axis=1).tolist()
+        lines.append(Curve(f"learning rate {rate:g}", steps, mean, each=mine.T.tolist()))
+    learning_curves(
+        path,
+        lines,
+        title=f"{len(kinds)} learners at once on {args.env_id}",
+        x_label="environment steps of each learner",
+        y_label=f"mean return, last {SMOOTH} iterations",
+    )
 
 
 def table(args: Args, kinds: list[tuple[float, int]], returns: list[float]) -> Table:

@@ -15,21 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import matplotlib
 import numpy as np
 import torch
 import tyro
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.table import Table
 
 import ppo
 from common import EnvArgs, EvalArgs, gate, measure, new_folder, summary, write_results
+from simulacrum.plots import Measurement, points
 from simulacrum.wrappers import Curriculum, DomainRandomization, Uniform
 
 USUAL, RANDOM, GROWING = "usual wind, 0.15", "random wind", "growing range of winds"
 SHARED = ("runs", "seed", "threads", "device", "compile", "total_steps", "num_envs", "num_steps", "minibatch", "width")
-COLORS = {USUAL: "#ea580c", RANDOM: "#2563eb", GROWING: "#0d9488"}
 
 
 @dataclass
@@ -126,21 +124,18 @@ def _with_error(gain: np.ndarray) -> str:
 
 def draw(path: Path, args: Args, returns: dict[str, list[np.ndarray]]) -> None:
     """Mean return against the strength of the wind, a line for each way to train."""
-    matplotlib.use("Agg")
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-    axes = figure.subplots()
-    axes.axvspan(0.0, args.strongest, color="#2563eb", alpha=0.06, label="winds of the random range")
+    every = []
     for name, got in returns.items():
-        means = [one.mean() for one in got]
-        errors = [one.std(ddof=1) / len(one) ** 0.5 for one in got]
-        axes.errorbar(args.winds, means, errors, marker="o", color=COLORS[name], label=f"trained in {name}", capsize=3)
-    axes.set_xlabel("strength of the wind: probability that a move is turned")
-    axes.set_ylabel("mean episode return, reference twin")
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    axes.set_title(f"{args.env_id}, {args.total_steps:,} steps each", loc="left", fontweight="bold")
-    figure.savefig(path, dpi=100)
+        errors = [float(one.std(ddof=1) / len(one) ** 0.5) for one in got]
+        every.append(Measurement(f"trained in {name}", args.winds, [float(one.mean()) for one in got], errors))
+    points(
+        path,
+        every,
+        title=f"{args.env_id}, {args.total_steps:,} steps each",
+        x_label="strength of the wind: probability that a move is turned",
+        y_label="mean episode return, reference twin",
+        span=(0.0, args.strongest, "winds of the random range"),
+    )
 
 
 def main(args: Args) -> dict[str, Any]:

@@ -13,11 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import tyro
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from ray import tune
 from ray.tune.search.basic_variant import BasicVariantGenerator
 from rich.console import Console
@@ -26,6 +23,7 @@ from rich.table import Table
 from common import EnvArgs, EvalArgs, gate, new_folder, write_results
 from common.cluster import started
 from ppo import Args as PPOArgs
+from simulacrum.plots import Setting, sweep
 
 # What is searched, as Tune draws it: tune.loguniform, tune.choice, ... by the name that ppo.py's Args give it.
 SEARCHED = {
@@ -138,34 +136,19 @@ def shown(args: Args, settings: list[dict[str, Any]]) -> Table:
 
 def draw(path: Path, args: Args, settings: list[dict[str, Any]]) -> None:
     """Return while learning for each setting, and what each training ended with against its learning rate."""
-    matplotlib.use("Agg")
-    figure = Figure(figsize=(9.6, 4.2), layout="constrained")
-    curves, ends = figure.subplots(1, 2, width_ratios=(3, 2))
-    best = settings[0]
-    for entry in reversed(settings):
-        color = "#2563eb" if entry is best else "#ea580c" if entry["usual"] else "#9ca3af"
+    best, every = settings[0], []
+    for entry in settings:
         name = " ".join(f"{key} {value:.2g}" for key, value in entry["setting"].items())
         called = " and ".join(["best"] * (entry is best) + ["ppo.py's own"] * entry["usual"])
-        label = f"{called}: {name}" if called else None
-        for number, one in enumerate(entry["trials"]):
-            steps, returns = ([point[column] for point in one["curve"]] for column in (0, 2))
-            own = None if number else label
-            curves.plot([step / 1e6 for step in steps], returns, color=color, linewidth=1.3, alpha=0.8, label=own)
-            ends.plot(entry["setting"]["learning_rate"], one["return"], "o", color=color, markersize=6, alpha=0.8)
-    curves.set_title(f"ppo.py on {args.env_id}, {len(settings)} settings", loc="left", fontweight="bold")
-    curves.set_xlabel("environment steps (millions)")
-    curves.set_ylabel("mean episode return")
-    curves.legend(frameon=False, loc="upper left", fontsize="small")
-    ends.set_title("on the reference twin", loc="left", fontsize="medium")
-    ends.set_xscale("log")
-    ends.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ends.xaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:g}"))
-    ends.xaxis.set_minor_formatter(NullFormatter())
-    ends.set_xlabel("learning rate")
-    for axes in (curves, ends):
-        axes.grid(alpha=0.25)
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=100)
+        every.append(
+            Setting(
+                value=entry["setting"]["learning_rate"],
+                label=f"{called}: {name}" if called else None,
+                curves=[[(point[0], point[2]) for point in one["curve"]] for one in entry["trials"]],
+                ends=[one["return"] for one in entry["trials"]],
+            )
+        )
+    sweep(path, every, title=f"ppo.py on {args.env_id}, {len(settings)} settings", searched="learning rate")
 
 
 if __name__ == "__main__":

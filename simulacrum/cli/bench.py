@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +33,9 @@ def bench(
     device: Device = "cpu",
     seconds: Annotated[float, typer.Option("--seconds", min=0.05, max=600.0, help="Seconds for each line.")] = 1.0,
     profile: Annotated[bool, typer.Option("--profile", help="Also show an eager step's time by rule.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw steps per second against rows.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure steps per second: random actions, observations, automatic resets and episode statistics included.
@@ -49,9 +53,12 @@ def bench(
     sizes = _sizes(num_envs)
     terminal.one_thread()
     packages = _packages(names)
+    from simulacrum.plots import check_picture
+
+    check_picture(plot)
     import torch
 
-    from simulacrum.cli import bottleneck
+    from simulacrum.cli import bottleneck, pictures
     from simulacrum.cli.measure import measure
     from simulacrum.cli.profile import by_rule
     from simulacrum.engine.modes import check_device
@@ -59,9 +66,11 @@ def bench(
     place = check_device(device)
     forms = _forms(compile, place)
     environments: list[dict[str, Any]] = []
+    measured: dict[str, list[Measured]] = {}
     for package in packages:
         with terminal.err().status(f"measuring {package.env_id}") as status:
             lines = measure(package, sizes, forms, seconds, device=str(place), say=status.update)
+            measured[package.env_id] = lines
             status.update(f"taking a step of {package.env_id} apart")
             held = bottleneck.find(package, lines, str(place))
             shares = by_rule(package) if profile else None
@@ -73,6 +82,8 @@ def bench(
         document = {"id": package.env_id, "lines": [line.to_json() for line in lines], "bottleneck": told}
         document["profile"] = None if shares is None else [asdict(share) for share in shares]
         environments.append(document)
+    if plot is not None:
+        pictures.speeds(plot, measured)
     if json:
         threads = torch.get_num_threads()
         terminal.print_json({"version": 1, "device": str(place), "threads": threads, "environments": environments})

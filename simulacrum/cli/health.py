@@ -16,7 +16,7 @@ from typing import Any
 EXTRAS = {
     "stable_baselines3": "sb3",
     "tensorboard": "train",
-    "matplotlib": "train",
+    "matplotlib": "plots",
     "tyro": "train",
     "pillow": "video",
 }

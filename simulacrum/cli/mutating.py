@@ -84,12 +84,13 @@ def mutate(
     - `finished`: seconds, judged, per_minute, score, summary, kept (path or null), survived (ids)
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
-    from simulacrum.cli import mutation_outcome, mutation_plot, mutation_view
+    from simulacrum.cli import mutation_outcome, mutation_view, pictures
     from simulacrum.contract.package import load_package
+    from simulacrum.plots import check_picture
 
     terminal.use_json(json)
     package = load_package(name)
-    mutation_plot.check_plot(plot)
+    check_picture(plot)
     terminal.one_thread()
     from simulacrum.mutate.plan import Plan
     from simulacrum.mutate.runner import Run
@@ -117,7 +118,7 @@ def mutate(
 
     mutation_outcome.show(run, keep(run), json=json, verbose=verbose)
     if plot is not None:
-        mutation_plot.draw(plot, pairs(run), matrix=matrix, title=package.name)
+        pictures.mutants(plot, pairs(run), matrix=matrix, name=package.name)
     raise typer.Exit(terminal.FAILED if _failed(run) else terminal.PASSED)
 
 

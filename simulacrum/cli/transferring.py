@@ -63,6 +63,10 @@ def transfer(
     failures: Annotated[
         Path | None, typer.Option("--failures", metavar="DIR", help="Where failure files go. Default: failures/")
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Statistical form: draw it here, not in --output."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Level 4: does a policy play in the batched twin as it plays in the reference?
@@ -97,7 +101,7 @@ def transfer(
 
     known = standing(package, compile)
     fields = tolerances(known)
-    _check(package, fields, margin, force, policy)
+    _check(package, fields, margin, force, policy, plot)
     view = view_for(known, fields, json=json)
     if fields or force:
         assert margin is not None
@@ -107,7 +111,7 @@ def transfer(
         )  # fmt: skip
         folder = output or Path("runs") / ("transfer-" + package.env_id.rpartition("/")[2])
         with view:
-            outcome, picture = _statistical(known, plan, train, folder, view)
+            outcome, picture = _statistical(known, plan, train, folder, plot, view)
     else:
         with view:
             chosen = _policies(known, policy or [], train, steps, seed, view)
@@ -117,10 +121,12 @@ def transfer(
 
 
 def _check(
-    package: EnvPackage, fields: list[str], margin: float | None, force: bool, policy: list[str] | None
+    package: EnvPackage, fields: list[str], margin: float | None, force: bool, policy: list[str] | None,
+    plot: Path | None,
 ) -> None:
     """Refuse what would make a run say less than it seems to."""
     from simulacrum.errors import UsageError
+    from simulacrum.plots import check_picture
 
     if (fields or force) and margin is None:
         declared = f"{package.env_id} declares a tolerance in {', '.join(fields)}"
@@ -140,6 +146,9 @@ def _check(
             expected="no --margin: every bit must be equal",
             next_step=f"simulacrum transfer {terminal.spoken(package)}",
         )
+    if plot is not None and not (fields or force):
+        raise UsageError("bit-identical twins leave no interval to draw", expected="no --plot", found=f"--plot {plot}")
+    check_picture(plot)
 
 
 def _policies(
@@ -220,18 +229,18 @@ def _exact(
 
 
 def _statistical(
-    known: Standing, plan: Plan, train: str | None, folder: Path, view: Any
+    known: Standing, plan: Plan, train: str | None, folder: Path, plot: Path | None, view: Any
 ) -> tuple[Outcome, Path | None]:
     from dataclasses import asdict
 
+    from simulacrum.cli import pictures
     from simulacrum.errors import UsageError
-    from simulacrum.transfer.plot import draw
     from simulacrum.transfer.statistical import outcome, study
 
     view.started({"plan": asdict(plan), "output": str(folder)})
     found = study(known, plan, _learner(train), folder, say=view.say, on_trained=view.trained)
     try:
-        return outcome(found), draw(found, folder / "transfer.png")
+        return outcome(found), pictures.study(plot or folder / "transfer.png", found)
     except UsageError as error:
         terminal.warn(f"no picture: {error.message} ({error.next_step})")
         return outcome(found), None

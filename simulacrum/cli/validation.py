@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulacrum.harness.battery import BatteryResult
 
 TRANSFER = 4  # the level that is about policies
+COVERING = "differential"  # the check that looks at what its rollouts exercise, and the level where it does
 
 
 def validate(
@@ -41,6 +42,9 @@ def validate(
                      "of (observation, state, t), or model.zip of Stable-Baselines3."),
     ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop after the first failed check.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw how much of each rule the rollouts exercised.")
+    ] = None,
     json: Json = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all evidence and progress.")] = False,
 ) -> None:
@@ -59,16 +63,18 @@ def validate(
       full run gave no full report), gate {status, why, next_command}
     - `error`, in place of `finished`: kind, message, expected, found, where, next
     """
-    from simulacrum.cli import outcome, progress
+    from simulacrum.cli import outcome, pictures, progress
     from simulacrum.cli.given_policy import load_policy
     from simulacrum.contract.package import load_package
+    from simulacrum.errors import UsageError
 
     terminal.use_json(json)
     package = load_package(name)
     terminal.one_thread()
     if level == TRANSFER:
-        _policies(name, check, quick, compile, policy, failures, json=json)
+        _policies(name, check, quick, compile, policy, failures, plot, json=json)
     plan = _plan(package, check, compile, device, quick, level)
+    _check_plot(plot, plan)
     act = load_policy(policy, package) if policy is not None else None
     view = progress.view_for(plan, json=json, verbose=verbose)
     began = time.perf_counter()
@@ -76,12 +82,17 @@ def validate(
         plan, view, check or None, device, failures or failures_folder(), policy=act, keep_going=not fail_fast
     )
     outcome.show(plan, result, time.perf_counter() - began, json=json, verbose=verbose)
+    if plot is not None:
+        try:
+            pictures.rules(plot, package, result.outcomes[COVERING].evidence.get("coverage"))
+        except UsageError as error:
+            terminal.warn(f"no picture: {error.message}")
     raise typer.Exit(terminal.PASSED if result.passed else terminal.FAILED)
 
 
 def _policies(
     name: str, check: list[str] | None, quick: bool, compile: list[str] | None, policy: str | None,
-    failures: Path | None, *, json: bool,
+    failures: Path | None, plot: Path | None, *, json: bool,
 ) -> NoReturn:  # fmt: skip
     """Level 4: the levels below it are what the report speaks of, so `transfer` alone is left to run."""
     from simulacrum.cli.transferring import transfer
@@ -93,8 +104,22 @@ def _policies(
             next_step=f"simulacrum transfer {name} --help",
         )
     form = compile[0] if compile else None
-    transfer(name, policy=[policy] if policy else None, compile=form, failures=failures, json=json)
+    transfer(name, policy=[policy] if policy else None, compile=form, failures=failures, plot=plot, json=json)
     raise AssertionError("transfer ends by an exit")
+
+
+def _check_plot(plot: Path | None, plan: Plan) -> None:
+    """Refuse a picture that could not be drawn in the end."""
+    from simulacrum.errors import UsageError
+    from simulacrum.plots import check_picture
+
+    check_picture(plot)
+    if plot is not None and (COVERING not in plan.checks or plan.level in (1, 2)):
+        raise UsageError(
+            f"the coverage that --plot draws is seen by {COVERING}, at level 3",
+            expected=f"a run with {COVERING}",
+            found="a run without it" if plan.level is None else f"--level {plan.level}",
+        )
 
 
 def _run(

@@ -140,7 +140,7 @@ def table(results: dict[str, Any]) -> str:
 
 
 SIZES = {64: {**WIDE, "window": 2}, 256: {**WIDE, "window": 1}, 1024: {**WIDE, "rows": 512, "window": 1}}
-PARTS = {"environment": "#0d9488", "inference": "#f59e0b", "learning": "#2563eb", "the rest": "#9ca3af"}
+SHARE = "share of the CPU time of an iteration"
 
 
 def breakdown() -> dict[str, dict[str, float]]:
@@ -159,28 +159,10 @@ def breakdown() -> dict[str, dict[str, float]]:
 
 
 def draw(shares: dict[str, dict[str, float]], path: Path) -> None:
-    """Stacked bars."""
-    from matplotlib.figure import Figure
+    """A bar for each width of the hidden layers."""
+    from simulacrum.plots import shares as shares_of
 
-    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
-    axes = figure.subplots()
-    for place, width in enumerate(shares):
-        left = 0.0
-        for part, color in PARTS.items():
-            share = shares[width][part]
-            axes.barh(place, share, left=left, color=color, label=part if place == 0 else None)
-            if share >= 0.03:
-                text = f"{share:.0%}"
-                axes.text(left + share / 2, place, text, ha="center", va="center", color="white", fontsize="small")
-            left += share
-    axes.set_yticks(range(len(shares)), [f"2 x {width}" for width in shares])
-    axes.set_xlabel("share of the CPU time of an iteration")
-    axes.set_ylabel("hidden layers")
-    axes.set_xlim(0, 1)
-    axes.invert_yaxis()
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=len(PARTS), frameon=False)
-    figure.savefig(path, dpi=110)
+    shares_of(path, {f"2 x {width}": parts for width, parts in shares.items()}, x_label=SHARE, y_label="hidden layers")
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:

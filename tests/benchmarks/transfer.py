@@ -30,6 +30,8 @@ import torch
 from scipy import stats
 
 from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.plots import Rates
+from simulacrum.plots import rates as draw_rates
 from simulacrum.transfer.learner import ROWS, train
 from simulacrum.transfer.policies import Policy
 from simulacrum.transfer.sides import returns, vector_env
@@ -46,8 +48,6 @@ FAULTS = {
 STEPS, EPISODES, ALPHA = 6_144, 128, 0.05
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)  # the true difference as a share of the margin
 SIZES = (5, 10, 20, 40)
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")  # Okabe and Ito's: distinct to colour-blind readers
-MARKERS = ("o", "s", "^", "D")
 
 
 @dataclass(frozen=True)
@@ -140,34 +140,16 @@ def at_the_margin(pool: Pool, repetitions: int, alpha: float) -> list[dict[str, 
 
 def draw(rows: list[dict[str, float]], path: Path, margin: float, spread: float, alpha: float) -> None:
     """The rates as a picture."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.4, 4.4), layout="constrained")
-    axes = figure.subplots()
-    for colour, marker, n in zip(COLOURS, MARKERS, dict.fromkeys(row["n"] for row in rows), strict=False):
+    every = []
+    for n in dict.fromkeys(row["n"] for row in rows):
         own = [row for row in rows if row["n"] == n]
-        shares = [row["share"] for row in own]
-        axes.plot(shares, [row["normal"] for row in own], color=colour, linewidth=1.1, alpha=0.7)
-        label = f"{n} trainings a twin"
-        axes.plot(shares, [row["real"] for row in own], marker, color=colour, markersize=6, label=label)
-    axes.axhline(alpha, color="0.35", linestyle="--", linewidth=1.1)
-    axes.annotate(f"level {alpha:g}", (0.0, alpha), (2, 4), textcoords="offset points", fontsize="small", color="0.35")
-    axes.axvline(1, color="0.35", linestyle=":", linewidth=1.1)
-    axes.annotate("the margin", (1, 0.93), (4, 0), textcoords="offset points", fontsize="small", color="0.35")
-    axes.set_xlabel("true difference, as a share of the margin")
-    axes.set_ylabel('share of studies that say "equivalent"')
-    axes.set_ylim(-0.02, 1.02)
-    axes.set_title(
+        shares, real, normal = ([row[key] for row in own] for key in ("share", "real", "normal"))
+        every.append(Rates(f"{n} trainings a twin", shares, real, normal))
+    title = (
         f"toywalk, planted cost of a step; margin {margin:.2f}, spread of policies {spread:.2f}\n"
-        "markers: returns of trained policies; lines: normal returns of the same spread",
-        loc="left", fontsize="medium",
-    )  # fmt: skip
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=110)
+        "markers: returns of trained policies; lines: normal returns of the same spread"
+    )
+    draw_rates(path, every, level=alpha, title=title)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -172,6 +172,9 @@ def test_margin_where_there_is_nothing_to_allow_for(cli, toywalk, validated):
     done = cli("transfer", toywalk, "--margin", 1)
     assert done.code == 2
     assert "bit-identical, so there is nothing to allow for" in done.err
+    done = cli("transfer", toywalk, "--plot", "made.png")
+    assert done.code == 2
+    assert "bit-identical twins leave no interval to draw" in done.err
 
 
 @pytest.fixture
@@ -215,6 +218,9 @@ def test_study_is_planned_drawn_and_recorded(cli, tolerant, validated):
     # Each of the steps but the last costs 0.01 more, and always right takes six of them.
     assert found.evidence["tests"]["judged"]["difference"] == pytest.approx(-0.05, abs=0.02)
     assert "±1" in done.out
+    again = cli("transfer", tolerant, *STUDY, "--margin", 1, "--plot", "elsewhere.svg")
+    assert again.code == 0, again.out + again.err
+    assert "judged in the batched twin" in Path("elsewhere.svg").read_text()
     refused = cli("transfer", tolerant, *STUDY, "--margin", 2)
     assert refused.code == 2
     assert "another plan" in refused.err

@@ -35,7 +35,11 @@ def test_arrows_hold(root):
         ("attest/gate.py", "import simulacrum.twin.state", "attest knows reports"),
         ("engine/forms.py", "import simulacrum.adapters", "Nothing imports an adapter"),
         ("conformance/values.py", "import torch", "conformance judges strangers"),
-        ("twin/state.py", "import matplotlib", "Training and plotting libraries stay in the adapters"),
+        ("twin/state.py", "import matplotlib", "Training libraries stay in the adapters, plotting in plots"),
+        ("mutate/keep.py", "import simulacrum.plots", "Training libraries stay in the adapters, plotting in plots"),
+        ("cli/pictures.py", "import matplotlib", "plots draws plain data"),
+        ("plots/style.py", "import torch", "can be read without torch"),
+        ("plots/style.py", "import simulacrum.contract", "The arrows between rooms go one way"),
     ],
 )
 def test_planted_import_is_caught(root, tmp_path, file, line, contract):

@@ -11,7 +11,6 @@ import pytest
 
 from simulacrum.errors import UsageError
 from simulacrum.transfer.certificate import standing
-from simulacrum.transfer.plot import draw
 from simulacrum.transfer.statistical import PLAN, RESULTS, Plan, Study, Trained, outcome, study, tolerances
 
 pytest.importorskip("scipy")
@@ -140,10 +139,3 @@ def test_both_comparisons_must_be_equivalent(toywalk):
     assert apart.verdict == "different"
     loose = made(level, level, [5.0, 9.0, 1.0])
     assert (loose.tests["judged"].verdict, loose.verdict) == ("equivalent", "not shown")
-
-
-def test_picture(toywalk, tmp_path):
-    pytest.importorskip("matplotlib")
-    found, _ = run(toywalk("tolerant"), seeds=3, episodes=8)
-    path = draw(found, tmp_path / "transfer.png")
-    assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
