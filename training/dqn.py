@@ -72,6 +72,7 @@ def main(args: Args) -> dict[str, Any]:
         autoreset_mode="same_step",
         device=args.device,
         compile=args.compile,
+        params=args.params,
     )
     look = Vector(envs.single_observation_space, "dqn.py", args.one_hot)  # what the environment gives, as [N, D]
     size = look.size

@@ -404,6 +404,7 @@ def main(args: Args) -> dict[str, Any]:
         autoreset_mode="same_step",
         device=args.device,
         compile=args.compile,
+        params=args.params,
     )
     items = args.items or ITEMS.get(args.env_id, (0, 0))
     agent = Agent(envs.single_observation_space, envs.single_action_space, items, args).to(args.device)

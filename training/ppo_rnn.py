@@ -121,6 +121,7 @@ def main(args: Args) -> dict[str, Any]:
         autoreset_mode="same_step",
         device=args.device,
         compile=args.compile,
+        params=args.params,
     )
     numbers = observation_size(envs.single_observation_space, "ppo_rnn.py")
     if not all(0 <= entry < numbers for entry in args.hide):

@@ -69,6 +69,7 @@ def main(args: Args) -> dict[str, Any]:
         autoreset_mode="same_step",
         device=args.device,
         compile=args.compile,
+        params=args.params,
     )
     actions = action_count(envs.single_action_space, "pqn.py")
     look = Vector(envs.single_observation_space, "pqn.py", args.one_hot)  # what the environment gives, as [N, D]

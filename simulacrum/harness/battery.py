@@ -225,7 +225,7 @@ def _configurations(bench: Bench, result: BatteryResult) -> tuple[Configuration,
             Configuration(
                 device_class=device_class(bench.device),
                 compile=form,
-                params=_ranges(bench),
+                params=validated_params(bench),
                 outcome=outcome,
                 batch_sizes=tuple(by_form.get(form, {}).get("batch_sizes", ())),
                 cpu_capability=cpu_capability(),
@@ -236,16 +236,11 @@ def _configurations(bench: Bench, result: BatteryResult) -> tuple[Configuration,
     return tuple(found)
 
 
-def _ranges(bench: Bench) -> dict[str, tuple[float, float]]:
-    ranges: dict[str, tuple[float, float]] = {}
-    for name, param in bench.schema.params.items():
-        low, high = param.field.low, param.field.high
-        default = float(param.default)
-        if isinstance(low, (int, float)) and isinstance(high, (int, float)):
-            ranges[name] = (float(low), float(high))
-        else:
-            ranges[name] = (default, default)
-    return ranges
+def validated_params(bench: Bench) -> dict[str, tuple[float, float]]:
+    """The lowest and highest value of each parameter that the runs drew; its default, twice, where none was drawn."""
+    ends = bench.param_ends()
+    given = {name: ends.get(name, (param.default, param.default)) for name, param in bench.schema.params.items()}
+    return {name: (float(low), float(high)) for name, (low, high) in given.items()}
 
 
 def device_class(device: str) -> str:

@@ -173,19 +173,25 @@ class Bench:
         if times:
             self.covered[what] = self.covered.get(what, 0) + int(times)
 
+    def param_ends(self) -> dict[str, tuple[Any, Any]]:
+        """The lowest and highest value of each parameter that has both, or is a truth; the others stay as they are."""
+        ends: dict[str, tuple[Any, Any]] = {}
+        for name, param in self.schema.params.items():
+            low, high = (False, True) if param.field.is_bool else (param.field.low, param.field.high)
+            if not (low is None or high is None or isinstance(low, tuple) or isinstance(high, tuple)):
+                ends[name] = low, high
+        return ends
+
     def row_params(self, num_envs: int, seed: int) -> dict[str, np.ndarray]:
-        """Parameters drawn per row from their declared bounds, ends included; {} when none is a truth or has bounds."""
+        """Parameters drawn per row between their ends, which are met too; {} when none has ends."""
         generator = np.random.default_rng(seed)
         chosen: dict[str, np.ndarray] = {}
-        for number, (name, param) in enumerate(self.schema.params.items()):
-            low, high = (False, True) if param.field.is_bool else (param.field.low, param.field.high)
-            if low is None or high is None or isinstance(low, tuple) or isinstance(high, tuple):
-                continue
-            if param.field.is_float:
-                values = (low + generator.random(num_envs) * (high - low)).astype(param.field.dtype)
+        for number, (name, (low, high)) in enumerate(self.param_ends().items()):
+            field = self.schema.params[name].field
+            if field.is_float:
+                values = (low + generator.random(num_envs) * (high - low)).astype(field.dtype)
             else:
-                values = generator.integers(int(low), int(high), size=num_envs, endpoint=True)
-                values = values.astype(param.field.dtype)
+                values = generator.integers(int(low), int(high), size=num_envs, endpoint=True).astype(field.dtype)
             # Each parameter has its ends in rows of its own, or no row would have only one of them at an end.
             values[number % 7 :: 7], values[(number + 3) % 7 :: 7] = low, high
             chosen[name] = values

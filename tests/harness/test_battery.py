@@ -12,7 +12,7 @@ from simulacrum.attest.gate import gate_state
 from simulacrum.attest.report import REPORT_NAME, read_report
 from simulacrum.contract.package import EnvPackage, load_package
 from simulacrum.errors import UsageError
-from simulacrum.harness.battery import BatteryResult, device_class, run_battery
+from simulacrum.harness.battery import BatteryResult, device_class, run_battery, validated_params
 from simulacrum.harness.bench import Bench, Outcome, failed, inconclusive, passed, seeds_for, skipped
 
 Copied = Callable[..., EnvPackage]
@@ -189,6 +189,16 @@ def test_truths_vary_too_and_not_together() -> None:
     rows = Bench(package("taxi")).row_params(50, 1)
     pairs = set(zip(rows["rainy"].tolist(), rows["fickle_passenger"].tolist(), strict=True))
     assert pairs == {(False, False), (False, True), (True, False), (True, True)}
+
+
+def test_what_is_validated_of_a_parameter_is_what_the_runs_drew() -> None:
+    """A truth that only its default was tried of could not be built with the other one, or could without a run."""
+    validated = validated_params(Bench(package("taxi")))
+    assert validated["rainy"] == (0.0, 1.0)
+    assert validated["fickle_probability"] == (0.0, 1.0)
+    walls = Bench(package("frozenlake"))
+    fixed = set(walls.schema.params) - set(walls.row_params(3, 1))
+    assert all(validated_params(walls)[name] == (walls.schema.params[name].default,) * 2 for name in fixed)
 
 
 def test_seeds_are_wide_and_have_neighbours_and_twins() -> None:

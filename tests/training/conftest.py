@@ -80,8 +80,14 @@ def passing(package: EnvPackage) -> Report:
         environment=digest.environment,
         whole=digest.whole,
         checks={info.name: CheckResult("passed") for info in CHECKS},
-        configurations=(Configuration(),),
+        configurations=(Configuration(params=_validated(package)),),
     )
+
+
+def _validated(package: EnvPackage) -> dict[str, tuple[float, float]]:
+    """All that the schema allows a parameter to be, which is what a full run judges."""
+    ends = {name: (param.field.low, param.field.high) for name, param in package.schema.params.items()}
+    return {name: (float(low), float(high)) for name, (low, high) in ends.items() if None not in (low, high)}
 
 
 @pytest.fixture

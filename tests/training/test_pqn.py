@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import gymnasium as gym
 import pytest
 import torch
 
@@ -49,3 +51,15 @@ def test_learns(pqn: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     results = pqn.main(pqn.Args(env_id="simulacrum/toywalk-v0", runs=tmp_path, **size))
     reference = results["reference"]
     assert reference["PQN, trained"]["return"] == reference["always_right, scripted"]["return"]
+
+
+def test_parameters_hold_in_training_and_in_measuring(
+    pqn: ModuleType, toywalk: EnvPackage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, make = list[Any](), gym.make_vec
+    monkeypatch.setattr(gym, "make_vec", lambda *given, **named: made.append(make(*given, **named)) or made[-1])
+    run = {"env_id": "simulacrum/toywalk-v0", "runs": tmp_path, "total_steps": 320, **SMALL}
+    usual = pqn.main(pqn.Args(**run))["reference"]
+    slippery = pqn.main(pqn.Args(**run, params={"slip": 1.0}))["reference"]
+    assert [float(env.params.slip.min()) for env in made] == pytest.approx([0.1, 1.0])
+    assert slippery["always_right, scripted"]["return"] < usual["always_right, scripted"]["return"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ class RunArgs(EvalArgs, EnvArgs):
     stop_after: int | None = None  # stop after so many iterations and save, as if interrupted
     checkpoint_every: int = 20  # iterations between checkpoints; the last one is always saved
     target_return: float | None = None  # stop where the last 100 episodes have at least this mean return
+    params: dict[str, bool | int | float] = field(default_factory=dict[str, bool | int | float])  # the environment's
     track: bool = False  # send the TensorBoard curves to Weights & Biases as well (the extra `track`)
 
 

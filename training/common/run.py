@@ -200,7 +200,7 @@ class Run(Generic[A]):
             return {"folder": str(self.folder)}
         policies = {f"{self.title}, trained": trained, **scripted_policies(self.package)}
         with self.console.status("measuring on the reference twin"):
-            measured = {name: measure(self.args, act) for name, act in policies.items()}
+            measured = {name: measure(self.args, act, params=self.args.params) for name, act in policies.items()}
         self.console.print(table(self.args, measured))
         for name, (returns, _) in measured.items():
             self.writer.add_scalar(f"reference/{name.partition(',')[0]}", float(returns.mean()), self.step)
