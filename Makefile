@@ -29,7 +29,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-long test-browser test-oldest test-libraries test-envs test-all coverage lint types layers docs docs-serve bench bench-docs bench-environments sizes wheel clean
+.PHONY: help setup demo test test-fast test-long test-browser test-oldest test-libraries test-envs test-all coverage lint types layers docs docs-serve article bench bench-docs bench-environments sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ docs: $(READY) ## build the site into site/, warnings as errors
 	@# `--quiet` would silence the warnings that `--strict` counts; what is left out here are the lines that say nothing.
 	@set -o pipefail; $(BIN)/mkdocs build --strict --clean 2>&1 | sed '/^INFO /d'
 	@echo "the site is in site/index.html"
+
+article: $(READY) ## build the interactive article into build/article (needs npm)
+	@$(BIN)/python docs/article/build.py
 
 docs-serve: $(READY) ## serve the site on this machine and rebuild on change
 	$(BIN)/mkdocs serve
