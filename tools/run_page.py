@@ -16,7 +16,7 @@ printed (a line of dots stands for what is left out):
 
     <!-- printed -->
 
-Pages are read in a clone of the repository, so its folder training/ stands in the working folder too.
+Pages are read in a clone of the repository, so training/ and docs/examples/ stand in the working folder too.
 
 Exit codes: 0 all blocks ran, 1 a block failed, 2 the page cannot be read as meant.
 """
@@ -151,7 +151,9 @@ def main(arguments: list[str]) -> int:
     ran, output = 0, ""
     with tempfile.TemporaryDirectory(prefix="page-") as folder:
         os.chdir(folder)
-        os.symlink(ROOT / "training", "training", target_is_directory=True)
+        os.mkdir("docs")
+        for name in ("training", "docs/examples"):
+            os.symlink(ROOT / name, name, target_is_directory=True)
         for block in blocks:
             if block.reason is not None:
                 print(f"{page.name}:{block.line}: not executed: {block.reason}", flush=True)

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MADE = ["article", "environments/index"]  # by the hooks in tools/, beside a page for each environment
 PAGES = sorted(
-    [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    [path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in (ROOT / "docs").glob("*.md")]
     + [f"environments/{path.parent.name}" for path in (ROOT / "envs").glob("*/schema.json")]
     + MADE
 )
