@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import File, Files, InclusionLevel
 
 BUILT = Path(__file__).resolve().parent.parent / "build" / "article"
 PAGE = "article.md"
@@ -38,5 +38,7 @@ def on_files(files: Files, config: Any) -> Files:
         for path in sorted(BUILT.rglob("*")):
             if path.is_file():
                 name = f"article/{path.relative_to(BUILT).as_posix()}"
-                files.append(File.generated(config, name, abs_src_path=str(path)))
+                # Included by name: the article's sources have the same folder's name and stay out.
+                kept = InclusionLevel.INCLUDED
+                files.append(File.generated(config, name, abs_src_path=str(path), inclusion=kept))
     return files
