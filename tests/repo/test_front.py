@@ -1,0 +1,109 @@
+"""The front door: the README's picture is made of a run, and its figures stand where they were measured."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytest.importorskip("matplotlib")
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import front_picture
+
+from simulacrum.plots import style
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> front_picture.Story:
+    return front_picture.story(tmp_path_factory.mktemp("front"))
+
+
+@pytest.fixture(scope="module")
+def kept() -> Image.Image:
+    return Image.open(front_picture.OUT)
+
+
+def test_the_twins_part_by_one_ulp_after_steps_with_equal_bits(told):
+    found = told.divergence
+    assert (found.difference.path, found.difference.ulp, found.rule.id) == ("state.energy", 1, "R11")
+    assert found.row in told.apart
+    assert len(told.apart) == found.counts.rows_differing
+    assert len(told.moments) >= 4
+    for moment in told.moments[:-1]:
+        assert [one.energy for one in moment.reference] == [one.energy for one in moment.batched]
+
+
+def test_what_the_readme_says_of_the_picture_is_what_happened(told, root):
+    text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
+    found = told.divergence
+    assert (
+        f"at step {told.moments[-1].step} the energy of row {found.row} is {found.difference.reference.decimal} "
+        in text
+    )
+    assert f"in the reference and {found.difference.batched.decimal} in the batched twin" in text
+    assert "Six steps have every bit equal" in text
+    assert len(told.moments) == 6 + 2  # the reset, and the step that differs
+
+
+def test_the_kept_picture_is_that_of_the_run(told, kept):
+    frames = front_picture.pictures(told)
+    assert kept.n_frames == len(frames)
+    for number, frame in enumerate(frames):
+        kept.seek(number)
+        drawn, made = (np.asarray(one.convert("RGB"), dtype=int) for one in (kept, frame))
+        assert drawn.shape == made.shape == (front_picture.HEIGHT, front_picture.WIDTH, 3)
+        # 256 colours and another version of FreeType leave the picture what it is.
+        assert np.abs(drawn - made).mean() < 3, f"frame {number}: run python tools/front_picture.py"
+
+
+def test_the_picture_is_small_lies_on_paper_and_ends_in_its_verdict(kept):
+    assert front_picture.OUT.stat().st_size < 300_000
+    for number in range(kept.n_frames):
+        kept.seek(number)
+        image = kept.convert("RGB")
+        corners = {image.getpixel((x, y)) for x in (0, image.width - 1) for y in (0, image.height - 1)}
+        assert corners == {(255, 255, 255)}
+        wrong = tuple(int(style.VERMILLION[at : at + 2], 16) for at in (1, 3, 5))
+        assert (wrong in {color for _, color in image.getcolors(1 << 20)}) == (number == kept.n_frames - 1)
+
+
+def test_a_frame_that_is_not_of_the_run_would_be_caught(told, kept):
+    frames = front_picture.pictures(told)
+    kept.seek(0)
+    drawn, other = (np.asarray(one.convert("RGB"), dtype=int) for one in (kept, frames[-1]))
+    assert np.abs(drawn - other).mean() >= 3
+
+
+def test_a_changed_line_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(front_picture, "BEFORE", "state.energy - STEP_ENERGY * gain")
+    with pytest.raises(SystemExit, match="0 times; it is to be there once"):
+        front_picture.story(tmp_path)
+
+
+# A figure of the README, and the line of the docs that it stands in.
+FIGURES = {
+    "228 of 228": ("mutation.md", "| toywalk | `mutate toywalk` |"),
+    "71.9 M": ("benchmarks.md", "| native | 4.91 M (7.11 M) |"),
+    "4.91 M": ("benchmarks.md", "| native | 4.91 M (7.11 M) | 71.9 M"),
+    "35.2 M": ("benchmarks.md", "| C by hand | 19.8 M"),
+    "19.8 M": ("benchmarks.md", "| C by hand | 19.8 M"),
+    "11.8 M": ("benchmarks.md", "| Gymnasium CartPoleVectorEnv | 700 k"),
+    "700 k": ("benchmarks.md", "| Gymnasium CartPoleVectorEnv | 700 k"),
+    "8.66 ± 0.10": ("training.md", "| `python training/ppo.py --seed 1` |"),
+    "8.51": ("training.md", "| greedy, scripted |"),
+    "8.77": ("training.md", "| best possible: `python training/forager_optimum.py` |"),
+}
+
+
+def test_the_figures_are_those_of_the_docs(root):
+    section = (root / "README.md").read_text(encoding="utf-8").split("## Figures")[1].split("## ")[0]
+    cells = " ".join(row.split("|")[2] for row in section.splitlines() if row.startswith("|"))
+    named = re.findall(r"\d+ of \d+|\d+(?:\.\d+)?(?: ± \d+\.\d+| [kM]\b)?", cells)
+    assert sorted(named) == sorted(FIGURES)
+    for figure, (page, start) in FIGURES.items():
+        lines = (root / "docs" / page).read_text(encoding="utf-8").splitlines()
+        assert any(line.startswith(start) and figure in line for line in lines), (figure, page)
