@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> front_picture.Story:
 
 
 @pytest.fixture(scope="module")
-def kept() -> Image.Image:
-    return Image.open(front_picture.OUT)
+def kept() -> Iterator[Image.Image]:
+    with Image.open(front_picture.OUT) as image:
+        yield image
 
 
 def test_the_twins_part_by_one_ulp_after_steps_with_equal_bits(told):
@@ -39,12 +41,9 @@ def test_the_twins_part_by_one_ulp_after_steps_with_equal_bits(told):
 
 def test_what_the_readme_says_of_the_picture_is_what_happened(told, root):
     text = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    found = told.divergence
-    assert (
-        f"at step {told.moments[-1].step} the energy of row {found.row} is {found.difference.reference.decimal} "
-        in text
-    )
-    assert f"in the reference and {found.difference.batched.decimal} in the batched twin" in text
+    found, values = told.divergence, told.divergence.difference
+    assert f"at step {told.moments[-1].step} the energy of row {found.row} is {values.reference.decimal} in the" in text
+    assert f"reference and {values.batched.decimal} in the batched twin, one ulp apart" in text
     assert "Six steps have every bit equal" in text
     assert len(told.moments) == 6 + 2  # the reset, and the step that differs
 
