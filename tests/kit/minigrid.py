@@ -57,11 +57,21 @@ def context(t: Sequence[int], params: Any = None) -> Context:
     return Context(None, torch.tensor(t, dtype=torch.int32), params)
 
 
-def fast_steps(name: str, states: Sequence[Row], actions: Sequence[int], t: Sequence[int]) -> list[Outcome]:
-    """One step of the batched twin, eager, from each state."""
+def layout_of(schema: Any) -> Layout:
+    return Layout(Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in schema.draws)
+
+
+def fast_steps(
+    name: str, states: Sequence[Row], actions: Sequence[int], t: Sequence[int], **draws: Sequence[Any]
+) -> list[Outcome]:
+    """One step of the batched twin, eager, from each state, with draws by slot, one a row."""
     fast = twin(name)
-    given = load_states(fast.schema, states)
-    made = fast.step(given, torch.tensor(actions), context(t))
+    given, drawn = load_states(fast.schema, states), None
+    if draws:
+        rows, times = torch.zeros(len(states), dtype=torch.int32), torch.tensor(t, dtype=torch.int32)
+        key = batched.episode_key(batched.split_seed([0] * len(states)), rows)
+        drawn = batched.BatchedDraw(layout_of(fast.schema), "step", key, times, override=draws)
+    made = fast.step(given, torch.tensor(actions), context(t)._replace(draw=drawn))
     seen = fast.observe(made.state, context([one + 1 for one in t]))
     assert made.reward.dtype == torch.float64
     assert (seen["image"].dtype, seen["direction"].dtype) == (torch.uint8, torch.int64)
@@ -78,10 +88,11 @@ def fast_steps(name: str, states: Sequence[Row], actions: Sequence[int], t: Sequ
     ]
 
 
-def reference_step(name: str, state: Row, action: int, t: int) -> Outcome:
+def reference_step(name: str, state: Row, action: int, t: int, **draws: Any) -> Outcome:
     """The same by the reference twin, one row."""
     reference = reference_twin(name)
-    made = reference.step(load_state(reference.schema, state), action, Context(None, t, None))
+    drawn = ScalarDraw(layout_of(reference.schema), "step", episode_key(0, 0), t, override=draws) if draws else None
+    made = reference.step(load_state(reference.schema, state), action, Context(drawn, t, None))
     seen = reference.observe(made.state, Context(None, t + 1, None))
     image = np.array(seen["image"], np.uint8)
     assert image.shape == (7, 7, 3)
@@ -95,10 +106,10 @@ def reference_step(name: str, state: Row, action: int, t: int) -> Outcome:
     )
 
 
-def both_step(name: str, state: Row, action: int, t: int = 0) -> Outcome:
-    """What both twins make of a step, after a look that it is the same."""
-    one = reference_step(name, state, action, t)
-    assert one == fast_steps(name, [state], [action], [t])[0]
+def both_step(name: str, state: Row, action: int, t: int = 0, **draws: Any) -> Outcome:
+    """What both twins make of a step with these draws, after a look that it is the same."""
+    one = reference_step(name, state, action, t, **draws)
+    assert one == fast_steps(name, [state], [action], [t], **{slot: [value] for slot, value in draws.items()})[0]
     return one
 
 
@@ -106,7 +117,7 @@ def both_start(name: str, params: Mapping[str, Any], **draws: Any) -> Row:
     """Where both twins begin an episode with these parameters and draws, after a look that it is the same."""
     reference, fast = reference_twin(name), twin(name)
     schema = reference.schema
-    layout = Layout(Slot(d.name, d.phase, d.distribution, d.dtype, d.count) for d in schema.draws)
+    layout = layout_of(schema)
     values = params_values(schema, params)
     kind = params_type(schema)
     scalar = ScalarDraw(layout, "reset", episode_key(0, 0), 0, override=draws)
