@@ -3,6 +3,7 @@ const SVG = "http://www.w3.org/2000/svg";
 // Cividis (Nunez, Anderton, Renslow 2018), which reads the same with and without red and green; nine of its colours.
 const CIVIDIS = [[0, 34, 78], [26, 56, 111], [67, 78, 108], [97, 101, 111], [125, 124, 120], [155, 149, 119],
   [188, 175, 111], [222, 203, 91], [254, 232, 56]];
+const INK = getComputedStyle(document.body).color.match(/\d+/g).slice(0, 3).map(Number);
 const rows = [];
 
 function shade(share) {
@@ -40,8 +41,15 @@ function lineChart(series) {
     path.setAttribute("class", name);
     svg.append(path);
   }
-  const scale = make("div", "scale", make("span", "", short(String(high))), make("span", "", short(String(low))));
+  const scale = make("div", "scale", make("span", "", short(String(high), 3)), make("span", "", short(String(low), 3)));
   return low === high ? [svg] : [svg, scale];
+}
+
+// Red, green, blue, opacity: truths in the colour of the text, numbers in that of the scale, NaN in none of them.
+function colourOf(series, value, low, high) {
+  if (series.dtype === "bool") return [...INK, value ? 200 : 24];
+  if (Number.isNaN(value)) return [200, 0, 160, 255];
+  return [...shade(high > low ? (value - low) / (high - low) : 0.5), 255];
 }
 
 // Items downwards, moments to the right, a pixel each, drawn large without smoothing.
@@ -54,9 +62,7 @@ function strip(series, side, low, high) {
     const texts = textsAt(series, moment, side) || textsAt(series, moment, 1 - side);
     if (texts === null || textsAt(series, moment, side) === null) continue;
     for (let item = 0; item < items; item += 1) {
-      const value = number(texts[item]);
-      const colour = Number.isNaN(value) ? [200, 0, 160] : shade(high > low ? (value - low) / (high - low) : 0.5);
-      image.data.set([...colour, 255], 4 * (item * count + moment));
+      image.data.set(colourOf(series, number(texts[item]), low, high), 4 * (item * count + moment));
     }
   }
   context.putImageData(image, 0, 0);
@@ -80,20 +86,20 @@ function ruleChart() {
     return film.moments.some(function (one) { return one.rules.includes(name); });
   });
   if (!names.length) return;
-  const canvas = make("canvas", "ran"), ink = getComputedStyle(document.body).color.match(/\d+/g).slice(0, 3);
+  const canvas = make("canvas", "ran");
   canvas.width = count;
   canvas.height = names.length * 2;
   const image = canvas.getContext("2d").createImageData(count, names.length * 2);
   for (let moment = 0; moment < count; moment += 1) {
     names.forEach(function (name, place) {
       const ran = film.moments[moment].rules.includes(name);
-      image.data.set([...ink, ran ? 190 : 18], 8 * place * count + 4 * moment);
+      image.data.set([...INK, ran ? 190 : 18], 8 * place * count + 4 * moment);
     });
   }
   canvas.getContext("2d").putImageData(image, 0, 0);
   canvas.style.height = names.length * 14 + "px";
   const labels = make("div", "rule-names", ...names.map(function (name) { return make("span", "", name); }));
-  addRow("rules", [canvas], labels, null);
+  addRow("rules", [canvas, labels], make("div", "label", make("span", "name", "rules that ran")), null);
 }
 
 function addRow(title, charts, label, series) {
@@ -149,7 +155,8 @@ function addAxis() {
   const starts = film.moments.map(function (one) { return one.t === null; });
   for (let moment = 0; moment < count; moment += 1) {
     const one = film.moments[moment];
-    const near = starts.slice(Math.max(moment - step / 2, 0), moment + step / 2 + 1).includes(true);
+    const room = Math.ceil(count * 0.08);
+    const near = starts.slice(Math.max(moment - room, 0), moment + Math.ceil(room / 2)).includes(true);
     if (!starts[moment] && ((one.t + 1) % step !== 0 || near)) continue;
     const tick = make("span", starts[moment] ? "begin" : "", starts[moment] ? "ep " + one.episode : String(one.t + 1));
     tick.style.left = 100 * (moment + 0.5) / count + "%";

@@ -37,6 +37,7 @@ function everChanges(series) { return series.known.length > 1 || everApart(serie
 
 // The least and the greatest finite value over time, of both sides.
 function range(series) {
+  if (series.dtype === "bool") return [0, 1];
   let low = Infinity, high = -Infinity;
   function take(text) {
     const value = number(text);
@@ -52,8 +53,8 @@ function nameOf(moment) {
   return "episode " + one.episode + (one.t === null ? ", start" : ", step t=" + one.t);
 }
 
-function short(text) {
+function short(text, digits) {
   const value = Number(text);
-  if (text.length <= 9 || !Number.isFinite(value)) return text;
-  return String(Number(value.toPrecision(5)));
+  if (text.length <= (digits || 5) + 2 || !Number.isFinite(value)) return text;
+  return String(Number(value.toPrecision(digits || 5)));
 }

@@ -8,13 +8,13 @@ from typing import Any
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.source import read_source
-from simulacrum.harness.explain.watched import Watched, watch_reference
 from simulacrum.harness.page.drawing import Artist, Drawing
 from simulacrum.harness.page.listing import brief
 from simulacrum.harness.page.story import Pair, Story
 from simulacrum.trace.divergence import Divergence, DrawPair, pair_draws
 from simulacrum.trace.trajectory import Step
 from simulacrum.twin.state import load_state
+from simulacrum.view.rerun import Rerun
 from simulacrum.view.series import Series, all_series
 
 MOST_RAN = 120  # lines of one moment that are told; a loop over many things says nothing new after so many
@@ -92,7 +92,8 @@ def film_of(
     """
     pairs = [*story.pairs(), *more]
     album = _Album(TextArtist(package) if text else Artist(package))
-    moments = tuple(_instant(pair, album, package) for pair in pairs)
+    rerun = Rerun(package)
+    moments = tuple(_instant(pair, album, rerun) for pair in pairs)
     source = read_source(package.folder / "reference.py").text.split("\n")
     ran = sorted({line for moment in moments for line, _ in moment.ran})
     spec = package.spec.rules
@@ -117,9 +118,8 @@ def _told(draw: Any) -> str:
     return f"{count}{draw.distribution} {draw.dtype}, {draw.rule}"
 
 
-def _instant(pair: Pair, album: _Album, package: EnvPackage) -> Instant:
-    moment = pair.any
-    ran = Watched() if pair.at is None else watch_reference(package, pair.at)
+def _instant(pair: Pair, album: _Album, rerun: Rerun) -> Instant:
+    moment, ran = pair.any, rerun.watch(pair.at)
     sides = "both" if pair.reference and pair.batched else "reference" if pair.reference else "batched"
     left, right = ({} if side is None else side.draws for side in (pair.reference, pair.batched))
     told = tuple((line.line, tuple((name, brief(value)) for name, value in line.values.items())) for line in ran.lines)

@@ -91,15 +91,15 @@ function showDraws(moment) {
 }
 
 function showLines(moment) {
-  const one = film.moments[moment], body = make("tbody", "");
+  const one = film.moments[moment], list = make("ol", "code");
   for (const [line, values] of one.ran) {
-    const gave = make("td", "gave");
+    const gave = make("div", "gave");
     for (const [name, value] of values) gave.append(make("span", "", name + " = ", make("b", "", value)), " ");
-    body.append(make("tr", "", make("td", "line", String(line)), make("td", "", make("code", "", film.lines[line])), gave));
+    list.append(make("li", "", make("span", "line", String(line)), make("code", "", film.lines[line]), values.length ? gave : ""));
   }
   const notes = [];
   if (one.left_out) notes.push(make("p", "quiet", one.left_out + " more lines ran"));
   if (one.raised) notes.push(make("p", "raised", "raised " + one.raised));
-  const table = body.children.length ? make("div", "code", make("table", "", body)) : make("p", "quiet", "None.");
-  id("lines").replaceChildren(table, ...notes);
+  id("ran").textContent = one.ran.length + one.left_out + " lines of reference.py ran";
+  id("lines").replaceChildren(list, ...notes);
 }

@@ -131,7 +131,7 @@ class Player:
         table.add_column("field", no_wrap=True)
         table.add_column("time", no_wrap=True)
         table.add_column("now", no_wrap=True, overflow="ellipsis")
-        chosen = sorted(self.film.series, key=lambda one: (self.at not in one.apart, not one.apart, len(one.known) < 2))
+        chosen = sorted(self.film.series, key=lambda one: (not one.apart, len(one.known) < 2))
         for series in chosen[:rows]:
             name = ".".join(filter(None, (series.group, series.name)))
             table.add_row(

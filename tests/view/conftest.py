@@ -1,0 +1,58 @@
+"""Films for tests: toywalk as it is, and with a fault that shows at t=7 of every episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from kit import package
+from mutants.mutant import Edit, copy_env
+
+from simulacrum.cli.players import repeat
+from simulacrum.cli.recording import play_episodes
+from simulacrum.contract.package import EnvPackage, load_package
+from simulacrum.trace import Trajectory, checked
+from simulacrum.view import Film, film_of, twins
+
+FAULT = (
+    "(state.position + move).clamp(LEFT_END, GOAL)",
+    "(state.position + move + (ctx.t == 7)).clamp(LEFT_END, GOAL)",
+)
+Played = tuple[EnvPackage, Trajectory, Trajectory]
+
+
+def played(package: EnvPackage) -> Played:
+    """Two episodes of dithering, cut after 12 steps, of the reference and of the eager batched twin."""
+    reference = play_episodes(package, "dither", seed=3, episodes=2, most=12)
+    return package, reference, checked(repeat(package, reference, "eager"), package.schema)
+
+
+def filmed(played: Played, **more: object) -> Film:
+    story, found = twins(*played)
+    return film_of(story, played[0], found=found, facts=[("seed", "3")], **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def sound() -> Played:
+    return played(package("toywalk"))
+
+
+@pytest.fixture(scope="session")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder: Path = tmp_path_factory.mktemp("faulty")
+    return played(load_package(copy_env("toywalk", folder, [Edit("fast.py", *FAULT)])))
+
+
+@pytest.fixture(scope="session")
+def sound_film(sound: Played) -> Film:
+    return filmed(sound)
+
+
+@pytest.fixture(scope="session")
+def faulty_film(faulty: Played) -> Film:
+    return filmed(faulty)
+
+
+@pytest.fixture(scope="session")
+def text_film(faulty: Played) -> Film:
+    return filmed(faulty, text=True)
