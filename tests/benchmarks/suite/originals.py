@@ -19,7 +19,9 @@ from simulacrum.contract.package import EnvPackage
 NAMES = {
     "minigrid_empty": "MiniGrid-Empty-8x8-v0",
     "minigrid_doorkey": "MiniGrid-DoorKey-8x8-v0",
+    "minigrid_lavagap": "MiniGrid-LavaGapS7-v0",
     "minigrid_fourrooms": "MiniGrid-FourRooms-v0",
+    "minigrid_dynamicobstacles": "MiniGrid-Dynamic-Obstacles-6x6-v0",
 }
 # Distributions whose environments are registered by a call, not by an import: module, function, how their ids begin.
 CALLS = {"minatar": ("minatar.gym", "register_envs", "MinAtar/")}
