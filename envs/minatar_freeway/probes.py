@@ -46,7 +46,7 @@ def runs_over(state: Any, row: int) -> bool:
 
 
 PROBES = [
-    Probe(name="stay", act=stay, low=0.0, high=0.0, episodes=1, why="who never moves never crosses"),
+    Probe(name="stay", act=stay, low=0.0, high=0.0, episodes=2, why="who never moves never crosses"),
     Probe(
         name="up",
         act=up,

@@ -246,10 +246,11 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             actions: `[T, N, ...]`, T at least 1.
 
         Returns:
-            As `step`, every value `[T, N, ...]`, infos too, always as tensors.
+            What `step` returns, every value `[T, N, ...]`, infos too, always as tensors.
 
         Raises:
-            As `step`; the native form also refuses an illegal action of a row that would have ignored it.
+            ActionError: as in `step`; the native form also refuses an illegal action of a row that would ignore it.
+            gymnasium.error.ResetNeeded: before the first reset.
         """
         self._check_open()
         if not self._rows.started:

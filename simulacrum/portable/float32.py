@@ -139,13 +139,13 @@ class Float32(float):
         raise _no_operator("//", "math.floor(a / b), torch.floor(a / b) in the batched twin, or use integers")
 
     def __mod__(self, other: Any, /) -> NoReturn:
-        raise _no_operator("%", "a - math.floor(a / b) * b, the same with torch.floor, or use integers")
+        raise _no_operator("%", "portable.remainder(a, b), or use integers")
 
     def __pow__(self, other: Any, modulus: Any = None, /) -> NoReturn:
         raise _no_operator("**", "x * x, portable.sqrt(x) or portable.pow(x, y)")
 
     def __divmod__(self, other: Any, /) -> NoReturn:
-        raise _no_operator("divmod", "math.floor(a / b) and a - math.floor(a / b) * b, or use integers")
+        raise _no_operator("divmod", "math.floor(a / b) and portable.remainder(a, b), or use integers")
 
     def __rfloordiv__(self, other: Any, /) -> NoReturn:
         self.__floordiv__(other)

@@ -23,7 +23,7 @@ from simulacrum.twin.probe import Probe
 
 IN_REFERENCE = 48  # episodes of each probe that the reference plays too
 AMONG_STRANGERS = 24
-ALONE = 3
+ALONE, ALONE_STEPS = 3, 2_000  # episodes of a batch of one, and the steps after which no further one is begun
 MOST = 5000  # steps of an episode that the time limit does not end
 CERTAIN = 1e-9  # two means of the same returns may differ by the rounding of their sums
 
@@ -95,8 +95,12 @@ def _again(bench: Bench, probe: Probe, seeds: Sequence[int], returns: Array) -> 
     for row, seed in enumerate(few):
         if _bits(mixed[row]) != _bits(returns[row]):
             return _differs(f"seed {seed}", "the batched twin among strangers", mixed[row], returns[row])
+    steps = 0
     for row, seed in enumerate(seeds[:ALONE]):
-        alone, _, _ = _in_batch(bench, probe, [seed], [0])
+        if steps >= ALONE_STEPS:
+            break
+        alone, lengths, _ = _in_batch(bench, probe, [seed], [0])
+        steps += int(lengths[0])
         if _bits(alone[0]) != _bits(returns[row]):
             return _differs(f"seed {seed}", "the batched twin alone", alone[0], returns[row])
     return None
