@@ -25,13 +25,14 @@ _BY_NAME = {mutant.name: mutant for mutant in (*TWINS, *FRAMEWORK)}
 class Fault:
     """One wrong environment.
 
-    key: names its module. title: in a few words. story: how such a thing comes about. mutant: what is edited, and the
-    checks of the battery that catch it (none where nobody has looked). sizes: rows of a group, for each module of a
-    fault that crosses rows; empty where rows stay alone.
+    key: names its module. title: in a few words. short: in one. story: how such a thing comes about. mutant: what is
+    edited, and the checks of the battery that catch it (none where nobody has looked). sizes: rows of a group, for each
+    module of a fault that crosses rows; empty where rows stay alone.
     """
 
     key: str
     title: str
+    short: str
     story: str
     mutant: Mutant
     sizes: tuple[int, ...] = ()
@@ -46,6 +47,7 @@ FAULTS = (
     Fault(
         "leak",
         "A reward leaks between rows",
+        "leak",
         "One axis too many: [N, 1] meets [N], becomes [N, N], and a reduction hides it. "
         "With one row it is the same number.",
         _BY_NAME["K01 rewards broadcast over the batch"],
@@ -54,18 +56,21 @@ FAULTS = (
     Fault(
         "clamp",
         "The wall before the move",
+        "wall",
         "The two operations of one rule in the other order. Only a walker that pushes against the wall can tell.",
         _BY_NAME["K05 walls before the move"],
     ),
     Fault(
         "late",
         "The draw keyed one step late",
+        "draw",
         "The random word of step t + 1 is used in step t. Every distribution is right, and every episode is another.",
         _BY_NAME["K11 step draws keyed after the step"],
     ),
     Fault(
         "final",
         "The last observation is lost",
+        "end",
         "Where an episode ends and the next begins in the same step, the first observation of the new episode stands "
         "where the last one of the old should be.",
         _BY_NAME["K08 the final observation is the next one"],
@@ -73,6 +78,7 @@ FAULTS = (
     Fault(
         "wrap",
         "The line is a ring",
+        "ring",
         "A remainder where a bound was meant: who walks off the left end arrives at the right one.",
         planted(
             "walls that wrap around",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ from simulacrum.lower.library import make_library
 OUT = ROOT / "build" / "article"
 NPM = ROOT / "build" / "article-npm"
 HERE = PAGE.parent
-PYODIDE = ("pyodide.asm.wasm", "pyodide.asm.mjs", "python_stdlib.zip")
+PYODIDE = ("pyodide.asm.wasm", "python_stdlib.zip")
 FONTS = (
     ("Source Serif 4 Variable", "normal", "source-serif-4/files/source-serif-4-latin-standard-normal.woff2"),
     ("Source Serif 4 Variable", "italic", "source-serif-4/files/source-serif-4-latin-wght-italic.woff2"),
@@ -52,8 +53,8 @@ def build(out: Path = OUT, *, say: Any = print) -> Path:
     facts = gather(modules[ENV], packages)
     (CACHE / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
     say("bundling the page")
-    bundle(packages, out / "article.js", PAGE / "main.js", modules[ENV], "iife")
-    bundle(packages, CACHE / "worker.js", PAGE / "worker.js", modules[ENV], "esm")
+    bundle(packages, out / "article.js", PAGE / "main.js", modules[ENV])
+    bundle(packages, CACHE / "worker.js", PAGE / "worker.js", modules[ENV])
     (out / "article.css").write_text(fonts(packages) + (PAGE / "style.css").read_text("utf-8"), encoding="utf-8")
     shutil.copy(PAGE / "index.html", out / "index.html")
     contents = {name: (packages / "pyodide" / name).read_bytes() for name in PYODIDE}
@@ -88,19 +89,23 @@ def install(folder: Path) -> Path:
     return packages
 
 
-def bundle(packages: Path, out: Path, entry: Path, module: Path, kind: str) -> None:
+def bundle(packages: Path, out: Path, entry: Path, module: Path) -> None:
     """One script of `entry` and all that it imports, by esbuild."""
     aliases = {"facts": CACHE / "facts.json", "simulacrum": LOADER, "toywalk.wasm": module}
-    command = [str(packages / ".bin" / "esbuild"), str(entry), "--bundle", f"--outfile={out}", f"--format={kind}"]
+    command = [str(packages / ".bin" / "esbuild"), str(entry), "--bundle", f"--outfile={out}", "--format=iife"]
     command += ["--minify", "--charset=utf8", "--legal-comments=none", "--log-level=warning", "--loader:.wasm=binary"]
-    command += ["--target=es2022", "--platform=browser", "--external:node:*", "--external:ws"]
+    command += [
+        "--target=es2022",
+        "--platform=browser",
+        "--external:node:*",
+        "--external:ws",
+        "--log-override:empty-import-meta=silent",
+    ]
     command += [f"--alias:{name}={path}" for name, path in aliases.items()]
     _run(command, packages.parent, {"NODE_PATH": str(packages)})
 
 
 def _run(command: list[str], folder: Path, more: dict[str, str] | None = None) -> None:
-    import os
-
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **(more or {})}
     )
@@ -147,7 +152,7 @@ def gather(module: Path, packages: Path) -> dict[str, Any]:
         "reference": reference,
         "fast": _methods(fast, "step", "observe"),
         "c": _c_text(package),
-        "rules": [{"name": rule.id, "text": _plain(rule.text)} for rule in package.spec.rules.values()],
+        "rules": [{"name": rule.id, "text": plain(rule.text)} for rule in package.spec.rules.values()],
         "faults": [_fault(fault) for fault in FAULTS],
         "suggestions": [{"title": title, "old": old, "with": new} for title, old, new in SUGGESTIONS],
         "size": len(data),
@@ -167,6 +172,7 @@ def _fault(fault: Any) -> dict[str, Any]:
     return {
         "key": fault.key,
         "title": fault.title,
+        "short": fault.short,
         "story": fault.story,
         "edits": edits,
         "caught_by": sorted(fault.mutant.caught_by),
@@ -174,7 +180,8 @@ def _fault(fault: Any) -> dict[str, Any]:
     }
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A rule's text without its marks, in one line."""
     return re.sub(r"\s+", " ", text.replace("`", "")).strip()
 
 

@@ -5,7 +5,7 @@ import { CHECKS, Reference } from "./checks.js";
 import { byId, during, element, pause } from "./dom.js";
 import { firstWrong, grid } from "./same.js";
 
-const NONE = { key: "none", title: "No fault", story: "The module of the repository's files as they are: nothing must be caught.", edits: [], caught_by: [], modules: [] };
+const NONE = { key: "none", title: "No fault", short: "none", story: "The module of the repository's files as they are: nothing must be caught.", edits: [], caught_by: [], modules: [] };
 const COLUMNS = [NONE, ...facts.faults];
 
 export function breaking(python) {
@@ -24,26 +24,36 @@ export function breaking(python) {
   function table() {
     const picked = chosen();
     const head = element("tr", {}, element("th", { scope: "col" }, "Check"),
-      ...COLUMNS.map((fault) => element("th", { scope: "col", class: fault === picked && "chosen" }, fault.title)));
+      ...COLUMNS.map((fault) => element("th", { scope: "col", class: fault === picked && "chosen" }, element("abbr", { title: fault.title, class: "plain" }, fault.short))));
     const body = CHECKS.map((check) => element("tr", {}, element("th", { scope: "row" }, check.title),
       ...COLUMNS.map((fault) => element("td", { class: fault === picked && "chosen" }, cell(check, fault)))));
     byId("matrix").replaceChildren(
-      element("caption", {}, "A result is a button: it tells what was found."),
+      element("caption", {}, "Faults across, checks down; – is not caught. Each result is a button that tells what was found."),
       element("thead", {}, head), element("tbody", {}, ...body));
   }
 
   function cell(check, fault) {
     const result = results.get(`${check.key} ${fault.key}`);
     if (!result) return "·";
-    const text = result.caught ? "caught" : fault === NONE ? "passes" : "not seen";
-    const label = `${check.title}, ${fault.title}: ${text}`;
-    return element("button", { type: "button", class: result.caught ? "caught" : "passed", "aria-label": label, click: () => explain(check, fault, result) }, text);
+    const label = `${result.caught ? "caught" : "– not caught"}: ${check.title}, ${fault.title}`;
+    const look = { type: "button", class: result.caught && "caught", "aria-label": label };
+    return element("button", { ...look, click: () => explain(check, fault, result) }, result.caught ? "caught" : "–");
   }
 
-  function explain(check, fault, { text, found }) {
-    const parts = [element("p", {}, element("strong", {}, `${check.title}. `), `${check.about} `, text)];
+  function explain(check, fault, { caught, text, found }) {
+    const parts = [element("h3", {}, fault.title), element("dl", { class: "found" }, ...line(check, { caught, text }))];
     if (found?.first) parts.push(...grid(found), firstWrong(found.first));
-    byId("check-told").replaceChildren(...parts.flatMap((part) => [part]));
+    byId("check-told").replaceChildren(...parts);
+  }
+
+  function explainAll(fault) {
+    const lines = CHECKS.flatMap((check) => line(check, results.get(`${check.key} ${fault.key}`)));
+    byId("check-told").replaceChildren(element("h3", {}, fault.title), element("dl", { class: "found" }, ...lines));
+  }
+
+  function line(check, { caught, text }) {
+    const said = caught ? element("span", { class: "caught" }, "Caught.") : element("span", { class: "good" }, "Passes.");
+    return [element("dt", {}, check.title), element("dd", { class: "note" }, check.about), element("dd", {}, said, text)];
   }
 
   async function run(faults) {
@@ -59,7 +69,8 @@ export function breaking(python) {
     const seen = faults.map((fault) => CHECKS.filter((check) => results.get(`${check.key} ${fault.key}`).caught).length);
     progress.textContent = faults.length === 1
       ? `${seen[0]} of the ${CHECKS.length} checks caught it.`
-      : faults.map((fault, k) => `${fault.title}: ${seen[k]}`).join(" · ");
+      : `Checks that caught it: ${faults.map((fault, k) => `${fault.short} ${seen[k]}`).join(", ")}.`;
+    if (faults.length === 1) explainAll(faults[0]);
     globalThis.article.checked = Object.fromEntries([...results].map(([key, { caught }]) => [key, caught]));
   }
 

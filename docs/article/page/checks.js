@@ -133,9 +133,9 @@ async function alone(fault) {
 
 async function single(fault, reference) {
   const positions = [], times = [], seeds = [], actions = [];
-  for (let position = LEFT_END; position < GOAL; position++) {
+  for (let seed = 0; seed < 16; seed++) {
     for (const action of [0, 1]) {
-      for (let seed = 0; seed < 16; seed++) {
+      for (let position = LEFT_END; position < GOAL; position++) {
         positions.push(position);
         actions.push(action);
         seeds.push(seed);

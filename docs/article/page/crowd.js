@@ -38,35 +38,38 @@ export async function crowd() {
   draw();
   button.addEventListener("click", () => run(timer === null));
   onTheme(draw);
+  new ResizeObserver(draw).observe(figure);
   new IntersectionObserver(([entry]) => { seen = entry.isIntersecting; }).observe(canvas);
   run(!still());
 }
 
 function paint(canvas, columns) {
-  const context = canvas.getContext("2d"), { width, height } = canvas, cell = width / CELLS, ground = height - 46;
+  const scale = devicePixelRatio || 1, width = canvas.clientWidth || 688, height = Math.round(Math.max(150, width * 0.28));
+  [canvas.width, canvas.height] = [width * scale, height * scale];
+  const context = canvas.getContext("2d"), cell = width / CELLS, ground = height - 26;
+  context.scale(scale, scale);
   const most = ROWS / 5;
-  context.clearRect(0, 0, width, height);
   context.textAlign = "center";
   const [batched, soft, rule, ink] = ["batch", "soft", "rule", "ink"].map(colour);
   for (let place = 0; place < CELLS; place++) {
-    const high = Math.min(columns[place] / most, 1) * (ground - 12), x = place * cell;
+    const high = Math.min(columns[place] / most, 1) * (ground - 8), x = place * cell;
     context.fillStyle = place === CELLS - 1 ? colour("good") : batched;
-    context.fillRect(x + 6, ground - high, cell - 12, high);
+    context.fillRect(x + 2, ground - high, cell - 4, high);
     context.fillStyle = soft;
-    context.font = "24px system-ui, sans-serif";
-    context.fillText(String(place + LEFT_END).replace("-", "−"), x + cell / 2, height - 12);
+    context.font = "13px system-ui, sans-serif";
+    context.fillText(String(place + LEFT_END).replace("-", "−"), x + cell / 2, height - 7);
   }
   context.fillStyle = rule;
-  context.fillRect(0, ground, width, 2);
-  flag(context, (CELLS - 0.5) * cell, ground, ink);
+  context.fillRect(0, ground, width, 1);
+  flag(context, (CELLS - 0.5) * cell + 8, ink);
 }
 
-function flag(context, x, ground, ink) {
+function flag(context, x, ink) {
   context.fillStyle = ink;
-  context.fillRect(x, 16, 3, 60);
+  context.fillRect(x, 8, 1.5, 34);
   context.beginPath();
-  context.moveTo(x, 16);
-  context.lineTo(x - 30, 28);
-  context.lineTo(x, 40);
+  context.moveTo(x, 8);
+  context.lineTo(x - 18, 15);
+  context.lineTo(x, 22);
   context.fill();
 }

@@ -66,18 +66,21 @@ export function rounded(number) {
 
 export const seconds = (one) => (one < 0.1 ? `${(one * 1000).toFixed(1)} ms` : `${one.toFixed(1)} s`);
 
-/** Run while a button is pressed in: it is disabled, and an error stands in `place`. */
+/** Work that a button began: it does nothing meanwhile (and keeps the focus), and an error stands in `place`. */
 export async function during(button, place, work) {
-  if (button.disabled) return;
-  button.disabled = true;
+  if (button.disabled || button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
   try {
     await work();
   } catch (error) {
     place.replaceChildren(element("p", { class: "error", role: "alert" }, error.message));
   } finally {
-    button.disabled = false;
+    button.removeAttribute("aria-disabled");
   }
 }
+
+/** How wide a drawing is to be, so that its letters keep their size. */
+export const room = (place) => Math.max(300, Math.min(720, Math.round(place.clientWidth)));
 
 /** The row of a table. */
 export const row = (head, ...cells) =>

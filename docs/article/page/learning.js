@@ -2,13 +2,20 @@
 
 import facts from "facts";
 import { batch, seedsFrom } from "./batch.js";
-import { byId, during, element, pause, svg } from "./dom.js";
+import { byId, during, element, pause, room, svg } from "./dom.js";
 
-const ROWS = 512, ROUNDS = 40, STEPS = 40; // rows that learn at once; rounds of so many steps
+const ROWS = 512, ROUNDS = 60, STEPS = 4; // rows that learn at once; rounds of so many steps
 const EXPLORE = 0.25, RATE = 0.05, DISCOUNT = 0.98;
-const TRIED = 512; // episodes after each round, in each environment
+const TRIED = 256; // episodes after each round, in each environment
 const LIMIT = 60, CELLS = 11, LEFT_END = -5, GOAL = 5;
 const TEACHING = ["wrap", "leak", "clamp", "late"]; // the faults that a learner can run into
+const LESSONS = {
+  wrap: "From the left half the way round is the shorter one, so the policy walks off the left end. In the right environment that is a wall, and it stands there until the clock ends the episode.",
+  leak: "Every row is paid whenever one of its eight reaches the goal: to go on living pays, and to reach the goal ends it. The better a policy learns to stay away, the less there is to be paid for, so the curve never settles. Its peaks are returns that nobody can earn in the right environment.",
+  clamp: "This fault teaches nothing wrong: who walks to the right never meets it. The policy is fine, and the environment still is another one than its spec says.",
+  late: "Nor does this one: every distribution is as it should be. But no episode can be played again by the reference, and no recorded one is what the spec says it is.",
+  none: "In the right environment both curves are one.",
+};
 
 /** Where an agent thinks it stands, from what it sees. */
 const cellOf = (observation, row) => Math.min(Math.max(Math.round(observation[2 * row] * 5) - LEFT_END, 0), CELLS - 1);
@@ -66,8 +73,8 @@ export async function learned(fault, told = () => {}) {
   const learner = new Learner(), env = await batch(seedsFrom(0, ROWS), { fault }), rounds = [];
   let before = env.observe().observation.slice();
   let began = new Uint8Array(ROWS); // rows that begin an episode in this step: their action means nothing
-  for (let round = 0; round < ROUNDS; round++) {
-    for (let step = 0; step < STEPS; step++) {
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (let step = 0; step < (round ? STEPS : 0); step++) {
       const actions = learner.act(before, ROWS, EXPLORE), out = env.step(actions);
       for (let row = 0; row < ROWS; row++) {
         if (began[row]) continue;
@@ -90,13 +97,16 @@ export function learning() {
   button.addEventListener("click", () => during(button, place, async () => {
     const fault = faults.find((one) => (one?.key ?? "none") === choice.value), title = fault?.title ?? "No fault";
     const { learner, rounds } = await learned(fault, (soFar) => {
-      progress.textContent = `round ${soFar.length} of ${ROUNDS}`;
-      if (soFar.length % 4 === 0) place.replaceChildren(curves(soFar));
+      progress.textContent = `round ${soFar.length - 1} of ${ROUNDS}`;
+      if (soFar.length % 4 === 0) place.replaceChildren(curves(room(place), soFar));
     });
     const right = fault ? (await learned(null)).learner : learner;
     const trace = { there: await walked(learner, fault), here: await walked(learner, null) };
     progress.textContent = "";
-    place.replaceChildren(curves(rounds), summary(rounds.at(-1), title), policies(learner, right), traces(trace));
+    const lesson = LESSONS[fault?.key ?? "none"];
+    const width = room(place);
+    place.replaceChildren(curves(width, rounds), summary(rounds.at(-1), title), policies(learner, right),
+      traces(width, trace), element("p", {}, lesson));
     globalThis.article.learned = { fault: fault?.key ?? "none", ...rounds.at(-1), policy: policyOf(learner) };
   }));
 }
@@ -119,9 +129,9 @@ async function walked(learner, fault) {
   return path;
 }
 
-function curves(rounds) {
-  const width = 720, height = 260, left = 48, right = 150, low = -62, high = Math.max(12, ...rounds.map(({ there }) => there.average + 4));
-  const x = (round) => left + ((width - left - right) * round) / (ROUNDS - 1), y = (value) => 12 + ((height - 44) * (high - value)) / (high - low);
+function curves(width, rounds) {
+  const height = 260, left = 34, right = 138, low = -62, high = Math.max(12, ...rounds.map(({ there }) => there.average + 4));
+  const x = (round) => left + ((width - left - right) * round) / ROUNDS, y = (value) => 12 + ((height - 44) * (high - value)) / (high - low);
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Average return of the greedy policy after each round, in both environments" });
   for (const tick of [-60, -40, -20, 0, 20, 40, 60].filter((one) => one < high)) {
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(tick), y2: y(tick), style: `stroke: var(--rule)` }),
@@ -140,7 +150,7 @@ function curves(rounds) {
 function summary({ there, here }, title) {
   const share = (one) => `${Math.round(100 * one.goals)} %`;
   const line = (name, one) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, share(one)), element("td", {}, one.average.toFixed(1).replace("-", "−")));
-  return element("table", { class: "facts", id: "learned" }, element("caption", {}, "The greedy policy at the end, 512 episodes in each environment"),
+  return element("table", { class: "facts", id: "learned" }, element("caption", {}, `The greedy policy at the end, ${TRIED} episodes in each environment`),
     element("thead", {}, element("tr", {}, ...["", "reach the goal", "average return"].map((text) => element("th", { scope: "col" }, text)))),
     element("tbody", {}, line(`where it learned: ${title.toLowerCase()}`, there), line("the right environment", here)));
 }
@@ -159,8 +169,8 @@ function policies(wrong, right) {
     element("span", { class: "who" }, "Learned right"), ...cells(right, right));
 }
 
-function traces({ there, here }) {
-  const width = 720, height = 200, left = 48, right = 150;
+function traces(width, { there, here }) {
+  const height = 200, left = 34, right = 138;
   const x = (t) => left + ((width - left - right) * t) / LIMIT, y = (position) => 12 + ((height - 44) * (GOAL - position)) / (GOAL - LEFT_END + 1);
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": `One episode from −2. Where it learned: ${there.length - 1} steps, ends on ${there.at(-1)}. In the right environment: ${here.length - 1} steps, ends on ${here.at(-1)}.` });
@@ -168,10 +178,11 @@ function traces({ there, here }) {
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(tick), y2: y(tick), style: "stroke: var(--rule)" }),
       svg("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tick === GOAL ? "⚑ 5" : String(tick).replace("-", "−")));
   }
-  for (const [path, name, text] of [[here, "reference", "the right one"], [there, "batch", "where it learned"]]) {
+  const near = Math.abs(here.length - there.length) < 12 && Math.abs(y(here.at(-1)) - y(there.at(-1))) < 18 ? 9 : 0;
+  for (const [path, name, text, shift] of [[here, "reference", "the right one", near], [there, "batch", "where it learned", -near]]) {
     drawing.append(svg("polyline", { points: path.map((position, t) => `${x(t)},${y(position)}`).join(" "), style: `fill: none; stroke: var(--${name}); stroke-width: 2` }),
       svg("circle", { cx: x(path.length - 1), cy: y(path.at(-1)), r: 4, style: `fill: var(--${name})` }),
-      svg("text", { x: x(path.length - 1) + 9, y: y(path.at(-1)) + 4, style: `fill: var(--${name}); font-weight: 600` }, text));
+      svg("text", { x: x(path.length - 1) + 9, y: y(path.at(-1)) + 4 + shift, style: `fill: var(--${name}); font-weight: 600` }, text));
   }
   drawing.append(svg("text", { x: left, y: height - 6 }, "One greedy episode from −2: position, over 60 steps"));
   return drawing;

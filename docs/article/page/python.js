@@ -3,7 +3,7 @@
 import { payload } from "./payload.js";
 import facts from "facts";
 
-const FILES = ["pyodide.asm.wasm", "pyodide.asm.mjs", "python_stdlib.zip", "python.zip"];
+const FILES = ["pyodide.asm.wasm", "python_stdlib.zip", "python.zip"];
 
 export const ENV = `/app/envs/${facts.env}`;
 
@@ -21,7 +21,7 @@ export class Python {
     const [source, ...contents] = await Promise.all(["worker.js", ...FILES].map(payload));
     progress("starting CPython");
     const script = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    this.#worker = new Worker(script, { type: "module", name: "python" });
+    this.#worker = new Worker(script, { name: "python" });
     this.#worker.onmessage = ({ data: { id, value, error } }) => {
       const { resolve, reject } = this.#waiting.get(id);
       this.#waiting.delete(id);

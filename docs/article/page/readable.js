@@ -110,9 +110,9 @@ function walker(python) {
     );
     const broken = out.broken.length ? ` Invariant ${out.broken.join(", ")} does not hold.` : "";
     told.textContent = `${what}${over ? " The episode is over." : ""}${broken}`;
-    left.disabled = right.disabled = over;
     again.disabled = false;
-    if (over && document.activeElement === document.body) again.focus();
+    if (over && [left, right].includes(document.activeElement)) again.focus(); // a disabled button loses it
+    left.disabled = right.disabled = over;
   }
 
   async function tried(work) {

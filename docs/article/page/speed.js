@@ -1,7 +1,7 @@
 // Section 5: steps per second, measured here.
 
 import { batch, randomActions, seedsFrom } from "./batch.js";
-import { byId, during, element, pause, rounded, svg } from "./dom.js";
+import { byId, during, element, pause, room, rounded, svg } from "./dom.js";
 
 const BATCHES = [1, 16, 256, 4096, 65536];
 const SECONDS = 0.5; // of each measurement, the best of REPEATS
@@ -48,25 +48,27 @@ function show(place, found) {
     element("thead", {}, element("tr", {}, ...["", "steps per second", "times the reference"].map((text) => element("th", { scope: "col" }, text)))),
     element("tbody", {}, ...found.map(({ name, rate }) => element("tr", {}, element("th", { scope: "row" }, name),
       element("td", {}, rounded(rate)), element("td", {}, factor(rate / found[0].rate))))));
-  place.replaceChildren(chart(found, least, most), table);
+  place.replaceChildren(chart(room(place), found, least, most), table);
 }
 
 const factor = (times) => (times >= 10 ? Math.round(times).toLocaleString("en") : times.toFixed(1));
 
 /** Bars on a logarithmic axis. */
-function chart(found, least, most) {
-  const width = 720, line = 34, left = 170, right = 24, height = found.length * line + 40;
+function chart(width, found, least, most) {
+  const narrow = width < 560, line = narrow ? 48 : 34, left = narrow ? 4 : 170, right = 26, height = found.length * line + 40;
   const x = (value) => left + ((width - left - right) * Math.log(Math.max(value, least) / least)) / Math.log(most / least);
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Steps per second, on a logarithmic axis; the table below has the numbers" });
   for (let tick = least; tick <= most; tick *= 10) {
-    const text = tick >= 1e6 ? `${tick / 1e6} M` : `${tick / 1e3} k`;
+    const text = tick >= 1e6 ? `${tick / 1e6}M` : `${tick / 1e3}k`;
     drawing.append(svg("line", { x1: x(tick), x2: x(tick), y1: 0, y2: height - 28, style: "stroke: var(--rule)" }),
-      svg("text", { x: x(tick), y: height - 8, "text-anchor": "middle" }, text));
+      svg("text", { x: x(tick), y: height - 8, "text-anchor": tick === least && narrow ? "start" : "middle" }, text));
   }
   found.forEach(({ name, rate, reference }, k) => {
     const y = k * line + 5, fill = reference ? "var(--reference)" : "var(--batch)";
-    drawing.append(svg("text", { x: left - 10, y: y + 17, "text-anchor": "end", class: "strong" }, name),
-      svg("rect", { x: left, y, width: Math.max(x(rate) - left, 2), height: line - 10, rx: 2, style: `fill: ${fill}` }));
+    const label = narrow ? { x: left, y: y + 11 } : { x: left - 10, y: y + 17, "text-anchor": "end" };
+    const bar = narrow ? { y: y + 17, height: 20 } : { y, height: line - 10 };
+    drawing.append(svg("text", { ...label, class: "strong" }, name),
+      svg("rect", { ...bar, x: left, width: Math.max(x(rate) - left, 2), rx: 2, style: `fill: ${fill}` }));
   });
   return drawing;
 }

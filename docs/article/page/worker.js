@@ -1,24 +1,21 @@
 // Python beside the page: CPython as WebAssembly, the repository's reference twin in it, and calls from the page.
 // Nothing is fetched: every file comes in the first message, and `fetch` knows no other.
 
+import "./classic.js"; // before pyodide looks where it is
 import { loadPyodide } from "pyodide";
+import createPyodideModule from "pyodide/pyodide.asm.mjs";
 
-const TYPES = { wasm: "application/wasm", mjs: "text/javascript" };
 let python, rows, files;
 const plays = new Map();
-
-const type = (name) => TYPES[name.split(".").pop()] ?? "application/octet-stream";
 
 globalThis.fetch = async (address) => {
   const name = String(address).split("/").pop();
   if (!(name in files)) throw new Error(`${address} is not part of the page`);
-  return new Response(files[name], { headers: { "Content-Type": type(name) } });
+  return new Response(files[name], { headers: { "Content-Type": name.endsWith(".wasm") ? "application/wasm" : "" } });
 };
 
 async function start(given, lock) {
   files = given;
-  const script = URL.createObjectURL(new Blob([files["pyodide.asm.mjs"]], { type: type("x.mjs") }));
-  const { default: createPyodideModule } = await import(script);
   const options = { indexURL: "https://nowhere.invalid/", lockFileContents: lock, createPyodideModule };
   python = await loadPyodide(options);
   python.FS.mkdirTree("/app");
