@@ -15,21 +15,21 @@ from simulacrum.contract.package import load_package
 from simulacrum.scaffold import write_from
 
 ROOT = Path(__file__).resolve().parents[2]
-slow = pytest.mark.slow
+long = pytest.mark.long
 # The id, its fields, and by how much a step may differ from the untouched program (sine and cosine of the C library).
 IDS = [
     ("CartPole-v1", "x x_dot theta theta_dot", 1e-15),
     ("FrozenLake-v1", "s", 0.0),
-    pytest.param("MountainCar-v0", "position velocity", 1e-15, marks=slow),
-    pytest.param("MountainCarContinuous-v0", "state", 1e-7, marks=slow),
-    pytest.param("Pendulum-v1", "th thdot", 1e-14, marks=slow),
-    pytest.param("Acrobot-v1", "state", 1e-14, marks=slow),
-    pytest.param("CliffWalking-v1", "s", 0.0, marks=slow),
-    pytest.param("Taxi-v4", "s", 0.0, marks=slow),
-    pytest.param("Blackjack-v1", "player dealer", 0.0, marks=slow),
+    pytest.param("MountainCar-v0", "position velocity", 1e-15, marks=long),
+    pytest.param("MountainCarContinuous-v0", "state", 1e-7, marks=long),
+    pytest.param("Pendulum-v1", "th thdot", 1e-14, marks=long),
+    pytest.param("Acrobot-v1", "state", 1e-14, marks=long),
+    pytest.param("CliffWalking-v1", "s", 0.0, marks=long),
+    pytest.param("Taxi-v4", "s", 0.0, marks=long),
+    pytest.param("Blackjack-v1", "player dealer", 0.0, marks=long),
     pytest.param(
         "kit.strange_envs:strange/Everything-v2", "board at boat_x boat_tired tank_fuel tank_leaks cards order", 0.0,
-        marks=slow,
+        marks=long,
     ),
 ]
 
@@ -53,7 +53,7 @@ def test_reference_agrees_at_once(tmp_path, gym_id, fields, most):
     assert any(name.startswith("observation") for name in found.parts)
 
 
-@slow
+@long
 @pytest.mark.parametrize("id", ["MiniGrid-Empty-5x5-v0", "MiniGrid-Empty-Random-5x5-v0"])
 def test_minigrid(tmp_path, id):
     pytest.importorskip("minigrid")

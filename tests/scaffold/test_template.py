@@ -30,7 +30,7 @@ def gate_of(run, name):
     return next(row for row in json.loads(out)["environments"] if row["name"] == name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_template_passes_every_check_and_opens_its_gate(run, tmp_path):
     assert run("new", "two_doors", "--id", "lab/two_doors-v0")[0] == 0
     code, out, _ = run("validate", "./two_doors", "--json")
