@@ -1,7 +1,7 @@
-"""minatar_seaquest, all games at once: the rules of spec.md in their order, on tensors; K = 8 lanes, W = 10 columns.
+"""minatar_seaquest, all games at once: the rules of spec.md in their order, on tensors; K = 8 lanes.
 
-Enemies are kept by the cells they are in, and those of one cell as bits or digits of one number: all wait one step less
-by one shift of it.
+What is in a lane is one number: a bit for each column where something is or is not, a hexadecimal digit for each column
+of subs. Enemies that move in the same number of steps share it, so that all of a lane do a thing by one operation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
 from . import (
-    DIGIT,
     DIVER_MOVE,
     DIVER_SPAWN,
     DOWN,
@@ -39,30 +38,32 @@ from . import (
 )
 
 LAST = SIZE - 1
-ROW = (1 << SIZE) - 1  # a row whose cells are all taken
-BITS = 4  # of a digit
-LOWEST = sum(DIGIT**m for m in range(TIMERS))  # the lowest bit of each digit
+ROW = (1 << SIZE) - 1  # bits of all columns
+DIGITS = (1 << 4 * SIZE) - 1  # digits of all columns
+ONES = DIGITS // 15  # the lowest bit of each digit
+SPREADS = ((24, 0x000000FF000000FF), (12, 0x000F000F000F000F), (6, 0x0303030303030303), (3, 0x1111111111111111))
 
 
 class Player(NamedTuple):
-    """Where the player is, and how that reads beside what belongs to lanes."""
+    """Where the player is, and how that reads beside what is in lanes, where it is in one."""
 
     x: Tensor  # int32 [N]
     y: Tensor  # int32 [N]
-    bits: Tensor  # int32 [N, K]: its bit in its lane, 0 in all others
-    cell: Tensor  # bool [N, K, W]
+    bit: Tensor  # int32 [N, K]
+    one: Tensor  # int64 [N, K]: 1 as its column's digit
 
 
 class Seaquest(BatchedEnv):
-    """N games; int32, but for `faces_right`, `to_right` and `diver_right`, which are bool.
+    """N games; int32, but for `subs`, int64, and `faces_right`, `to_right` and `diver_right`, bool.
 
-    The engine carries out R1 (illegal actions) and R20 (the time limit).
+    Enemies are handled as lists of `TIMERS` tensors `[N, K]`, one for each number of steps until they move. The engine
+    carries out R1 (illegal actions) and R20 (the time limit).
     """
 
     def reset(self, ctx: Context) -> Any:
         zero = torch.zeros_like(ctx.t)  # R2: int32 [N]
         rows, lanes = zero[:, None].repeat(1, LANES + 1), zero[:, None].repeat(1, LANES)
-        cells, two = lanes[:, :, None].repeat(1, 1, SIZE), zero[:, None].repeat(1, 2)
+        enemies, two = lanes[:, None, :].repeat(1, TIMERS, 1), zero[:, None].repeat(1, 2)
         return self.State(
             player_x=zero + START_X,
             player_y=zero,
@@ -75,8 +76,8 @@ class Seaquest(BatchedEnv):
             shots_left=rows,
             shots_right=rows,
             to_right=lanes != 0,
-            fish=cells,
-            subs=cells,
+            fish=enemies,
+            subs=enemies.to(torch.int64),
             bombs_left=lanes,
             bombs_right=lanes,
             diver_x=two,
@@ -93,15 +94,15 @@ class Seaquest(BatchedEnv):
         divers = self._with_diver(state, ctx)  # R6
         fires = (act == FIRE) & (state.fire_timer == 0)  # R7: bool [N]
         player, faces_right = self._moved(state, act)
-        left, right = self._flown(state, fires)  # R8
-        shots = self._cells((left | right)[:, 1:])  # bool [N, K, W]
-        fish, subs, shots, counted = self._shot(fish, subs, shots)  # R9
+        left, right = self._flown(state, fires)  # R8: [N, 9] each
+        shots = (left | right)[:, 1:]  # [N, K]
+        fish, subs, unspent = self._shot(fish, subs, shots)  # R9
         divers, diver_count = self._gathered(state, divers, player, ctx)  # R10
-        subs, fired, shots, struck, rammed = self._subs_moved(subs, to_right, shots, player, wait)  # R11, R12
+        subs, fired, unspent, rammed = self._subs_moved(subs, to_right, unspent, player, wait)  # R11, R12
         bombs_left, bombs_right, bombed = self._bombs(state, fired, to_right, player)  # R13
-        fish, shots, caught, bitten = self._fish_moved(fish, to_right, shots, player, wait)  # R14
-        left, right = self._kept(left, shots), self._kept(right, shots)
-        drowned = state.oxygen <= 0  # R16
+        fish, unspent, bitten = self._fish_moved(fish, to_right, unspent, player, wait)  # R14
+        spent = shots ^ unspent
+        drowned = state.oxygen <= 0  # R16: bool [N]
         oxygen = state.oxygen - (player.y > 0).to(torch.int32)
         up = (player.y == 0) & (state.player_y > 0)  # R17: bool [N]
         lost, rises = up & (diver_count == 0), up & (diver_count != 0)
@@ -117,41 +118,41 @@ class Seaquest(BatchedEnv):
             fire_timer=(torch.where(fires, FIRE_WAIT, state.fire_timer) - 1).clamp(min=0),  # R15
             spawn_timer=spawn_timer - 1,
             ramp_index=state.ramp_index + harder.to(torch.int32),
-            shots_left=left,
-            shots_right=right,
-            to_right=to_right & ((fish | subs) != 0).any(dim=-1),
-            fish=fish,
-            subs=subs,
+            shots_left=torch.cat([left[:, :1], left[:, 1:] & ~spent], dim=-1),
+            shots_right=torch.cat([right[:, :1], right[:, 1:] & ~spent], dim=-1),
+            to_right=to_right & (self._there(fish, subs) != 0),
+            fish=torch.stack(fish, dim=1),
+            subs=torch.stack(subs, dim=1),
             bombs_left=bombs_left,
             bombs_right=bombs_right,
             **divers,
             last_action=act,
         )
-        shot = (counted | struck).sum(dim=(-2, -1), dtype=torch.int32) + caught.sum(dim=(-2, -1), dtype=torch.int32)
-        reward = shot + torch.where(full, oxygen * 10 // MAX_OXYGEN, 0)  # R18
+        reward = self._count(spent) + torch.where(full, oxygen * 10 // MAX_OXYGEN, 0)  # R18: what was spent has hit
         return Transition(after, reward.to(torch.float32), rammed | bombed | bitten | drowned | lost)  # R19
 
     def _move_wait(self, state: Any) -> Tensor:
         """R3: int32 `[N]`."""
         return MOVE_WAIT - state.ramp_index.clamp(max=FASTEST) // 2
 
-    def _spawned(self, state: Any, wait: Tensor, ctx: Context) -> tuple[Tensor, Tensor, Tensor]:
-        """R5: fish and subs `[N, K, W]` and directions `[N, K]` with the new enemy among them."""
+    def _spawned(self, state: Any, wait: Tensor, ctx: Context) -> tuple[list[Tensor], list[Tensor], Tensor]:
+        """R5: fish and subs, and the directions of lanes `[N, K]`, with the new enemy among them."""
         draw = ctx.draw
         to_right, is_sub = draw.bernoulli("enemy_right", 0.5), draw.bernoulli("enemy_sub", SUB_CHANCE)  # bool [N]
         row = draw.integers("enemy_row", LANES + 1, low=1)  # [N]
-        lanes = torch.arange(1, LANES + 1, dtype=torch.int32, device=row.device)
-        there = ((state.fish | state.subs) != 0).any(dim=-1)  # bool [N, K]
-        opposed = there & (state.to_right != to_right[:, None])
-        new = (state.spawn_timer == 0)[:, None] & (lanes == row[:, None]) & ~opposed  # bool [N, K]
-        edge = self._column(row) == torch.where(to_right, 0, LAST)[:, None].to(torch.int32)  # bool [N, W]
-        cell = new[:, :, None] & edge[:, None, :]  # bool [N, K, W]
-        one = torch.ones_like(row)
-        a_fish = torch.where(is_sub, 0, one << wait)
-        a_sub = torch.where(is_sub, (one * (SHOT_WAIT + 1)) << (BITS * wait), 0)
-        fish = state.fish | torch.where(cell, a_fish[:, None, None], 0)
-        subs = state.subs | torch.where(cell, a_sub[:, None, None], 0)
+        fish, subs = list(state.fish.unbind(1)), list(state.subs.unbind(1))
+        opposed = (self._there(fish, subs) != 0) & (state.to_right != to_right[:, None])  # bool [N, K]
+        new = (state.spawn_timer == 0)[:, None] & (self._rows(row)[1:] == row[:, None]) & ~opposed
+        bit = torch.where(to_right, 1, 1 << LAST).to(torch.int32)  # [N]
+        digit = torch.where(to_right, SHOT_WAIT + 1, (SHOT_WAIT + 1) << 4 * LAST)  # int64 [N]
+        a_fish = torch.where(new & ~is_sub[:, None], bit[:, None], 0)  # [N, K]
+        a_sub = torch.where(new & is_sub[:, None], digit[:, None], 0)
+        fish, subs = self._with(fish, a_fish, wait), self._with(subs, a_sub, wait)
         return fish, subs, torch.where(new, to_right[:, None], state.to_right)
+
+    def _with(self, enemies: list[Tensor], more: Tensor, wait: Tensor) -> list[Tensor]:
+        """Enemies, and more of them that move in `wait` steps."""
+        return [enemies[m] | torch.where((wait == m)[:, None], more, 0) for m in range(TIMERS)]
 
     def _with_diver(self, state: Any, ctx: Context) -> dict[str, Tensor]:
         """R6: the fields of divers `[N, 2]`, with the new one behind the other."""
@@ -171,27 +172,27 @@ class Seaquest(BatchedEnv):
         left, right = act == LEFT, act == RIGHT
         x = (state.player_x - left.to(torch.int32) + right.to(torch.int32)).clamp(0, LAST)
         y = (state.player_y - (act == UP).to(torch.int32) + (act == DOWN).to(torch.int32)).clamp(0, LANES)
-        lanes = torch.arange(1, LANES + 1, dtype=torch.int32, device=x.device)
-        bits = torch.where(lanes == y[:, None], (torch.ones_like(x) << x)[:, None], 0)  # [N, K]
-        return Player(x, y, bits, self._cells(bits)), right | (state.faces_right & ~left)
+        bit = torch.where(self._rows(y)[1:] == y[:, None], (torch.ones_like(x) << x)[:, None], 0)  # [N, K]
+        return Player(x, y, bit, self._spread(bit)), right | (state.faces_right & ~left)
 
     def _flown(self, state: Any, fires: Tensor) -> tuple[Tensor, Tensor]:
         """R7, R8: the player's bullets after they flew, `[N, 9]` each; one is fired where the player was."""
-        rows = torch.arange(LANES + 1, dtype=torch.int32, device=fires.device)
-        bit = torch.ones_like(state.player_x) << state.player_x
-        new = torch.where(fires[:, None] & (rows == state.player_y[:, None]), bit[:, None], 0)  # [N, 9]
-        faces_right = state.faces_right[:, None]
+        x, y, faces_right = state.player_x, state.player_y, state.faces_right[:, None]
+        new = torch.where(fires[:, None] & (self._rows(y) == y[:, None]), (torch.ones_like(x) << x)[:, None], 0)
         left = (state.shots_left | torch.where(faces_right, 0, new)) >> 1
         return left, ((state.shots_right | torch.where(faces_right, new, 0)) << 1) & ROW
 
-    def _shot(self, fish: Tensor, subs: Tensor, shots: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """R9: fish, subs and bullets that are left, and which bullets hit, `[N, K, W]` each."""
-        a_fish = shots & (fish != 0)
-        a_sub = shots & ~a_fish & (subs != 0)
-        taken = self._taken(subs)
-        first = (taken ^ (taken & (taken - 1))) * (DIGIT - 1)  # the lowest digit that is not 0, whole
-        fish = torch.where(a_fish, fish & (fish - 1), fish)
-        return fish, torch.where(a_sub, subs & ~first, subs), shots & ~a_fish & ~a_sub, a_fish | a_sub
+    def _shot(self, fish: list[Tensor], subs: list[Tensor], shots: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor]:
+        """R9: fish and subs that are left, and bullets that have not hit `[N, K]`."""
+        left_fish, left_subs = [], []
+        for some in fish:
+            hit = some & shots
+            shots, left_fish = shots ^ hit, [*left_fish, some ^ hit]
+        ones = self._spread(shots)
+        for some in subs:
+            hit = self._ones(some) & ones
+            ones, left_subs = ones ^ hit, [*left_subs, some & ~(hit * 15)]
+        return left_fish, left_subs, self._narrowed(ones)
 
     def _gathered(
         self, state: Any, divers: dict[str, Tensor], player: Player, ctx: Context
@@ -199,26 +200,20 @@ class Seaquest(BatchedEnv):
         """R10: the fields of divers `[N, 2]`, and how many are on board `[N]`."""
         moves = ctx.t % DIVER_MOVE == DIVER_MOVE - 1
         first, second = ({name: value[:, k] for name, value in divers.items()} for k in (0, 1))
-        x_second, there_second, count = self._diver_moved(second, moves, state.diver_count, player)
-        x_first, there_first, count = self._diver_moved(first, moves, count, player)
+        second, there_second, count = self._diver_moved(second, moves, state.diver_count, player)
+        first, there_first, count = self._diver_moved(first, moves, count, player)
         kept = {}
-        for name, one, other in (
-            ("diver_x", x_first, x_second),
-            ("diver_y", first["diver_y"], second["diver_y"]),
-            ("diver_right", first["diver_right"], second["diver_right"]),
-        ):
-            last = torch.where(there_second, other, torch.zeros_like(other))
-            in_front, behind = (
-                torch.where(there_first, one, last),
-                torch.where(there_first, last, torch.zeros_like(last)),
-            )
-            kept = {**kept, name: torch.stack([in_front, behind], dim=-1)}
+        for name, one in first.items():
+            none = torch.zeros_like(one)
+            last = torch.where(there_second, second[name], none)
+            both = [torch.where(there_first, one, last), torch.where(there_first, last, none)]
+            kept = {**kept, name: torch.stack(both, dim=-1)}
         return kept, count
 
     def _diver_moved(
         self, diver: dict[str, Tensor], moves: Tensor, count: Tensor, player: Player
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """R10 for one diver: its column, whether it is still there (bool), how many are on board, `[N]` each."""
+    ) -> tuple[dict[str, Tensor], Tensor, Tensor]:
+        """R10 for one diver: its fields, whether it is still there (bool), how many are on board, `[N]` each."""
         level = (diver["diver_y"] > 0) & (diver["diver_y"] == player.y)  # bool [N] each
         aboard = level & (diver["diver_x"] == player.x) & (count < MOST_DIVERS)
         count = count + aboard.to(torch.int32)
@@ -227,96 +222,114 @@ class Seaquest(BatchedEnv):
         x = diver["diver_x"] + torch.where(goes, way, 0)
         met = goes & level & (x == player.x) & (count < MOST_DIVERS)
         there = (diver["diver_y"] > 0) & ~aboard & ~met & (x >= 0) & (x <= LAST)
-        return x, there, count + met.to(torch.int32)
+        return {**diver, "diver_x": x}, there, count + met.to(torch.int32)
 
     def _subs_moved(
-        self, subs: Tensor, to_right: Tensor, shots: Tensor, player: Player, wait: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """R11, R12: subs, where they shoot, bullets left, subs struck, `[N, K, W]` each; who is hit, bool `[N]`."""
-        hit = (player.cell & (subs != 0)).any(dim=-1).any(dim=-1)
-        come = self._column_on(subs % DIGIT, to_right)  # [N, K, W]
-        hit = hit | (player.cell & (come != 0)).any(dim=-1).any(dim=-1)
-        struck = (come != 0) & shots & ~player.cell
-        place = (BITS * wait)[:, None, None]
-        subs = (subs >> BITS) | (come << place)
-        taken = self._taken(subs)
-        less = subs - taken  # each digit that is not 0
-        fired = taken & ~self._taken(less)  # those that have become 0
-        subs = less + fired * (SHOT_WAIT + 1)
-        gone = torch.full_like(place, DIGIT - 1) << place
-        return torch.where(struck, subs & ~gone, subs), fired != 0, shots & ~struck, struck, hit
+        self, subs: list[Tensor], to_right: Tensor, shots: Tensor, player: Player, wait: Tensor
+    ) -> tuple[list[Tensor], Tensor, Tensor, Tensor]:
+        """R11, R12: subs; where they shoot, bullets that have not hit, `[N, K]` each; who is hit, bool `[N]`."""
+        come = torch.where(to_right, (subs[0] << 4) & DIGITS, subs[0] >> 4)
+        comers = self._ones(come)
+        hit = (self._ones(self._any(subs)) | comers) & player.one
+        struck = comers & self._spread(shots) & ~player.one
+        moved = self._with([*subs[1:], torch.zeros_like(come)], come, wait)
+        kept, fired = [], torch.zeros_like(come)
+        for some in moved:
+            ones = self._ones(some)
+            less = some - ones
+            now = ones & ~self._ones(less)
+            kept, fired = [*kept, less + now * (SHOT_WAIT + 1)], fired | now
+        left = [kept[m] & ~torch.where((wait == m)[:, None], struck * 15, 0) for m in range(TIMERS)]
+        return left, self._narrowed(fired), shots & ~self._narrowed(struck), (hit != 0).any(dim=-1)
 
     def _fish_moved(
-        self, fish: Tensor, to_right: Tensor, shots: Tensor, player: Player, wait: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """R14: fish, bullets left, fish struck, `[N, K, W]` each; who is hit, bool `[N]`."""
-        hit = (player.cell & (fish != 0)).any(dim=-1).any(dim=-1)
-        come = self._column_on(fish % 2, to_right)  # [N, K, W]
-        hit = hit | (player.cell & (come != 0)).any(dim=-1).any(dim=-1)
-        struck = (come != 0) & shots & ~player.cell
-        return (fish >> 1) | (torch.where(struck, 0, come) << wait[:, None, None]), shots & ~struck, struck, hit
-
-    def _column_on(self, movers: Tensor, to_right: Tensor) -> Tensor:
-        """What moves, one column further in the direction of its lane, `[N, K, W]`."""
-        none = torch.zeros_like(movers[:, :, :1])
-        right, left = torch.cat([none, movers[:, :, :LAST]], dim=-1), torch.cat([movers[:, :, 1:], none], dim=-1)
-        return torch.where(to_right[:, :, None], right, left)
+        self, fish: list[Tensor], to_right: Tensor, shots: Tensor, player: Player, wait: Tensor
+    ) -> tuple[list[Tensor], Tensor, Tensor]:
+        """R14: fish, bullets that have not hit `[N, K]`; who is hit, bool `[N]`."""
+        come = torch.where(to_right, (fish[0] << 1) & ROW, fish[0] >> 1)
+        hit = (self._any(fish) | come) & player.bit
+        struck = come & shots & ~player.bit
+        moved = self._with([*fish[1:], torch.zeros_like(come)], come & ~struck, wait)
+        return moved, shots & ~struck, (hit != 0).any(dim=-1)
 
     def _bombs(self, state: Any, fired: Tensor, to_right: Tensor, player: Player) -> tuple[Tensor, Tensor, Tensor]:
         """R12, R13: bullets of subs by their direction `[N, K]`, and who is hit, bool `[N]`."""
-        new = self._bits(fired)
-        left = state.bombs_left | torch.where(to_right, 0, new)
-        right = state.bombs_right | torch.where(to_right, new, 0)
-        hit = ((left | right) & player.bits) != 0  # bool [N, K]
+        left = state.bombs_left | torch.where(to_right, 0, fired)
+        right = state.bombs_right | torch.where(to_right, fired, 0)
+        before = left | right
         left, right = left >> 1, (right << 1) & ROW
-        return left, right, (hit | (((left | right) & player.bits) != 0)).any(dim=-1)
+        return left, right, (((before | left | right) & player.bit) != 0).any(dim=-1)
 
-    def _kept(self, flying: Tensor, shots: Tensor) -> Tensor:
-        """The player's bullets `[N, 9]` without those of the lanes that are not among `shots` `[N, K, W]`."""
-        return torch.cat([flying[:, :1], flying[:, 1:] & self._bits(shots)], dim=-1)
+    def _any(self, enemies: list[Tensor]) -> Tensor:
+        """All of them over each other."""
+        made = enemies[0]
+        for some in enemies[1:]:
+            made = made | some
+        return made
 
-    def _taken(self, subs: Tensor) -> Tensor:
-        """The lowest bit of each digit that is not 0, as `subs`."""
-        return (subs | (subs >> 1) | (subs >> 2) | (subs >> 3)) & LOWEST
+    def _there(self, fish: list[Tensor], subs: list[Tensor]) -> Tensor:
+        """Not 0 for lanes with enemies, int64 `[N, K]`."""
+        return self._any(fish).to(torch.int64) | self._any(subs)
 
-    def _column(self, like: Tensor) -> Tensor:
-        return torch.arange(SIZE, dtype=torch.int32, device=like.device)
+    def _ones(self, digits: Tensor) -> Tensor:
+        """1 for each digit that is not 0."""
+        pairs = digits | (digits >> 1)
+        return (pairs | (pairs >> 2)) & ONES
 
-    def _cells(self, rows: Tensor) -> Tensor:
-        """Rows of bits `[N, R]` as cells, bool `[N, R, W]`."""
-        return ((rows[:, :, None] >> self._column(rows)) & 1) == 1
+    def _spread(self, bits: Tensor) -> Tensor:
+        """Bits as digits 0 and 1, int64."""
+        made = bits.to(torch.int64)
+        for places, mask in SPREADS:
+            made = (made | (made << places)) & mask
+        return made
 
-    def _bits(self, cells: Tensor) -> Tensor:
-        """Cells, bool `[N, R, W]`, as rows of bits `[N, R]`."""
-        return (cells.to(torch.int32) << self._column(cells)).sum(dim=-1, dtype=torch.int32)
+    def _narrowed(self, ones: Tensor) -> Tensor:
+        """Digits 0 and 1 as bits, int32."""
+        for places, mask in ((3, 0x0303030303030303), (6, 0x000F000F000F000F), (12, 0x000000FF000000FF), (24, ROW)):
+            ones = (ones | (ones >> places)) & mask
+        return ones.to(torch.int32)
+
+    def _count(self, rows: Tensor) -> Tensor:
+        """How many bits are set in rows of ten bits `[N, R]`, int32 `[N]`: pairs, fours, eights, all."""
+        pairs = rows - ((rows >> 1) & 0x155)
+        fours = (pairs & 0x333) + ((pairs >> 2) & 0x333)
+        eights = (fours & 0x30F) + ((fours >> 4) & 0x0F)
+        return ((eights & 0xFF) + (eights >> 8)).sum(dim=-1, dtype=torch.int32)
+
+    def _rows(self, like: Tensor, count: int = LANES + 1) -> Tensor:
+        return torch.arange(count, dtype=torch.int32, device=like.device)
 
     def observe(self, state: Any, ctx: Context) -> Tensor:
-        column = self._column(state.fish)  # R21
-        row = column[:, None]  # [W, 1]
-        x, y = state.player_x[:, None, None], state.player_y[:, None, None]
-        stern = x - torch.where(state.faces_right, 1, -1)[:, None, None]
-        front, back = (row == y) & (column == x), (row == y) & (column == stern)  # bool [N, W, W] each
-        shots = self._padded(self._cells(state.shots_left | state.shots_right), 0)
-        bombs = self._padded(self._cells(state.bombs_left | state.bombs_right), 1)
-        fish, subs = state.fish != 0, state.subs != 0  # bool [N, K, W]
-        there = fish | subs
-        trail = self._padded(self._column_on(there, ~state.to_right), 1)
-        divers = torch.zeros_like(front)
+        fish, subs = self._any(state.fish.unbind(1)), self._narrowed(self._ones(self._any(state.subs.unbind(1))))  # R21
+        trail = self._behind(fish | subs, state.to_right)  # [N, K]
+        divers = torch.zeros_like(fish)
         for k in (0, 1):
-            here = (row == state.diver_y[:, k, None, None]) & (state.diver_y[:, k, None, None] > 0)
-            at, right = state.diver_x[:, k, None, None], state.diver_right[:, k, None, None]
-            divers = divers | (here & (column == at))
-            trail = trail | (here & (column == at - torch.where(right, 1, -1)))
-        air = state.oxygen.clamp(min=0) * 10 // MAX_OXYGEN
-        gauge = (row == LAST) & (column < air[:, None, None])
-        board = (row == LAST) & (column >= LAST - state.diver_count[:, None, None]) & (column < LAST)
-        layers = [front, back, shots, trail, bombs, self._padded(fish, 1), self._padded(subs, 1), gauge, board, divers]
-        return torch.stack(layers, dim=-1).to(torch.int8)  # [N, 10, 10, 10]
+            here = self._rows(fish)[1:] == state.diver_y[:, k, None]  # bool [N, K]
+            one = torch.where(here, (torch.ones_like(state.diver_x) << state.diver_x)[:, k, None], 0)
+            divers, trail = divers | one, trail | self._behind(one, state.diver_right[:, k, None])
+        rows, y = self._rows(fish, SIZE), state.player_y[:, None]
+        front = torch.where(rows == y, (torch.ones_like(y) << state.player_x[:, None]), 0)  # [N, 10] each
+        air = torch.ones_like(y) << (state.oxygen.clamp(min=0) * 10 // MAX_OXYGEN)[:, None]
+        free = torch.ones_like(y) << (LAST - state.diver_count.clamp(min=0))[:, None]
+        layers = [
+            front,
+            self._behind(front, state.faces_right[:, None]),
+            torch.nn.functional.pad(state.shots_left | state.shots_right, (0, 1)),
+            *(self._screen(lanes) for lanes in (trail, state.bombs_left | state.bombs_right, fish, subs)),
+            torch.where(rows == LAST, air - 1, 0),
+            torch.where(rows == LAST, (1 << LAST) - free, 0),
+            self._screen(divers),
+        ]
+        bits = torch.stack(layers, dim=-1)[:, :, None, :] >> rows[:, None]  # [N, 10, 10, 10]
+        return (bits & 1).to(torch.int8)
 
-    def _padded(self, cells: Tensor, above: int) -> Tensor:
-        """Cells `[N, R, W]` as a screen `[N, W, W]`, with so many empty rows above them."""
-        none = torch.zeros_like(cells[:, :1])
-        return torch.cat([none] * above + [cells] + [none] * (SIZE - above - cells.shape[1]), dim=1)
+    def _behind(self, bits: Tensor, to_right: Tensor) -> Tensor:
+        """The columns beside those, on the side that what moves to `to_right` comes from."""
+        return torch.where(to_right, bits >> 1, (bits << 1) & ROW)
+
+    def _screen(self, lanes: Tensor) -> Tensor:
+        """Lanes `[N, K]` as rows of the screen `[N, 10]`."""
+        return torch.nn.functional.pad(lanes, (1, 1))
 
     @invariant("the player faces the middle from where the screen ends", rule="R22")
     def faces_in(self, state: Any, ctx: Context) -> Tensor:
@@ -326,26 +339,26 @@ class Seaquest(BatchedEnv):
     def shots_fly_away(self, state: Any, ctx: Context) -> Tensor:
         x, left, right = state.player_x[:, None], state.shots_left, state.shots_right
         away = ((left >> x) == 0) & ((right & ((torch.full_like(x, 2) << x) - 1)) == 0)  # bool [N, 9]
-        count = (self._cells(left) | self._cells(right)).sum(dim=(-2, -1), dtype=torch.int32)
-        return away.all(dim=-1) & (count <= 2)  # bool [N]
+        return away.all(dim=-1) & (self._count(left) + self._count(right) <= 2)  # bool [N]
 
     @invariant("where nothing is, nothing is kept of it", rule="R24")
     def empty_places(self, state: Any, ctx: Context) -> Tensor:
-        lanes = ~state.to_right | ((state.fish | state.subs) != 0).any(dim=-1)  # bool [N, K]
-        timers = torch.stack([self._digit(state.subs, m) <= SHOT_WAIT + 1 for m in range(TIMERS)], dim=-1)
+        lanes = ~state.to_right | (self._there(state.fish.unbind(1), state.subs.unbind(1)) != 0)  # bool [N, K]
+        timers = self._digits(state) <= SHOT_WAIT + 1
         empty = (state.diver_y > 0) | ((state.diver_x == 0) & ~state.diver_right)  # bool [N, 2]
         in_front = (state.diver_y[:, 0] > 0) | (state.diver_y[:, 1] == 0)
         return lanes.all(dim=-1) & timers.flatten(1).all(dim=-1) & empty.all(dim=-1) & in_front  # bool [N]
 
     @invariant("no enemy overtakes another", rule="R25")
     def in_file(self, state: Any, ctx: Context) -> Tensor:
-        wait, column = self._move_wait(state), self._column(state.fish)
-        come = torch.where(state.to_right[:, :, None], column, LAST - column)  # [N, K, W]
+        wait, column = self._move_wait(state), self._rows(state.fish, SIZE)
+        come = torch.where(state.to_right[:, :, None], column, LAST - column)  # [N, K, 10]
         place = (come * (wait + 1)[:, None, None] + TIMERS - 1).to(torch.int64)  # 0 and above once m is taken off
+        fish, subs = ((state.fish[..., None] >> column) & 1) == 1, self._digits(state) != 0  # bool [N, 6, K, 10]
         met = torch.zeros_like(place[:, :, 0])  # [N, K]: places as bits
         alone = met == 0
         for m in range(TIMERS):
-            for there in ((state.fish >> m) & 1 == 1, self._digit(state.subs, m) != 0):
+            for there in (fish[:, m], subs[:, m]):
                 bits = (there.to(torch.int64) << (place - m)).sum(dim=-1, dtype=torch.int64)
                 alone, met = alone & ((met & bits) == 0), met | bits
         new = torch.ones_like(wait).to(torch.int64) << (TIMERS - 1 - wait)
@@ -354,10 +367,11 @@ class Seaquest(BatchedEnv):
 
     @invariant("subs that are close do not shoot together", rule="R26")
     def shoot_apart(self, state: Any, ctx: Context) -> Tensor:
-        met = torch.zeros_like(state.subs)  # [N, K, W]: digits as bits
+        digits = self._digits(state)
+        met = torch.zeros_like(digits[:, 0])  # [N, K, 10]: digits as bits
         alone = met == 0
         for m in range(TIMERS):
-            bits = (torch.ones_like(met) << self._digit(state.subs, m)) & ~1
+            bits = (torch.ones_like(met) << digits[:, m]) & ~1
             alone, met = alone & ((met & bits) == 0), met | bits
         apart = (met[:, :, 1:] & met[:, :, :LAST]) == 0
         return alone.flatten(1).all(dim=-1) & apart.flatten(1).all(dim=-1)  # bool [N]
@@ -373,5 +387,6 @@ class Seaquest(BatchedEnv):
     def divers_owed(self, state: Any, ctx: Context) -> Tensor:
         return state.diver_count * -2 <= ctx.t  # bool [N]
 
-    def _digit(self, subs: Tensor, m: int) -> Tensor:
-        return (subs >> (BITS * m)) & (DIGIT - 1)
+    def _digits(self, state: Any) -> Tensor:
+        """Every digit of `subs`, int64 `[N, 6, K, 10]`."""
+        return (state.subs[..., None] >> (4 * self._rows(state.subs, SIZE))) & 15

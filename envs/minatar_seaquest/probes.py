@@ -81,7 +81,7 @@ def danger(state: Any, action: int) -> int:
         ahead = [(x - column) * way for column in range(SIZE) if bombs >> column & 1]
         worst = max([worst, *(2 + NEAR - columns for columns in ahead if 0 <= columns <= NEAR)])
     way = 1 if state.to_right[lane] else -1
-    ahead = [(x - column) * way for column in range(SIZE) if state.fish[lane][column] or state.subs[lane][column]]
+    ahead = [(x - column) * way for column in range(SIZE) if enemy_at(state, lane, column)]
     return max([worst, *(2 + NEAR - columns for columns in ahead if 0 <= columns <= NEAR - 1)])
 
 
@@ -91,7 +91,11 @@ def aims(state: Any, action: int) -> bool:
         return False
     lane = state.player_y - 1
     columns = range(state.player_x + 1, SIZE) if state.faces_right else range(state.player_x)
-    return any(state.fish[lane][x] or state.subs[lane][x] for x in columns)
+    return any(enemy_at(state, lane, x) for x in columns)
+
+
+def enemy_at(state: Any, lane: int, x: int) -> bool:
+    return any(fish[lane] >> x & 1 for fish in state.fish) or any(subs[lane] >> 4 * x & 15 for subs in state.subs)
 
 
 PROBES = [

@@ -19,7 +19,6 @@ from simulacrum.twin.reference import Context, ReferenceEnv, Transition
 from simulacrum.twin.sometimes import sometimes
 
 from . import (
-    DIGIT,
     DIVER_MOVE,
     DIVER_SPAWN,
     FASTEST,
@@ -127,14 +126,14 @@ class Seaquest(ReferenceEnv):
     def _taken(self, outer: Any) -> Any:
         """The state that a program came to."""
         game = outer.env
-        fish, subs = ([[0] * SIZE for _ in range(LANES)] for _ in range(2))
+        fish, subs = ([[0] * LANES for _ in range(TIMERS)] for _ in range(2))
         to_right = [False] * LANES
         for x, y, right, m, *shot in [*game.e_fish, *game.e_subs]:
             to_right[y - 1] = right
             if shot:
-                subs[y - 1][x] |= (shot[0] + 1) * DIGIT**m
+                subs[m][y - 1] |= (shot[0] + 1) * 16**x
             else:
-                fish[y - 1][x] |= 1 << m
+                fish[m][y - 1] |= 1 << x
         x, y, right = zip(*([*(diver[:3] for diver in game.divers), *[(0, 0, False)] * 2][:2]), strict=True)
         return self.State(
             **{ours: getattr(game, theirs) for ours, theirs in PLAIN.items()},
@@ -269,10 +268,8 @@ def enemies(state: Any) -> Iterator[tuple[int, int, bool, int, int]]:
     for k in range(LANES):
         right = state.to_right[k]
         for x in reversed(range(SIZE)) if right else range(SIZE):
-            fish, subs = state.fish[k][x], state.subs[k][x]
-            if fish or subs:
-                for m in range(TIMERS):
-                    if fish >> m & 1:
-                        yield x, k + 1, right, m, 0
-                    if kind := subs // DIGIT**m % DIGIT:
-                        yield x, k + 1, right, m, kind
+            for m in range(TIMERS):
+                if state.fish[m][k] >> x & 1:
+                    yield x, k + 1, right, m, 0
+                if kind := state.subs[m][k] // 16**x % 16:
+                    yield x, k + 1, right, m, kind

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from simulacrum.twin.relations import Dead, Derived, Symmetry
 
-from . import DIGIT, LANES, LEFT, MAX_OXYGEN, RIGHT, SIZE, TIMERS
+from . import LANES, LEFT, MAX_OXYGEN, RIGHT, SIZE
 
 LAST = SIZE - 1
 GAUGES = (7, 8)  # channels that are no places
@@ -17,27 +17,27 @@ GAUGES = (7, 8)  # channels that are no places
 
 def mirror(state: Any) -> Any:
     """Left and right exchanged."""
-    there, lanes = state.diver_y > 0, ((state.fish + state.subs) != 0).any(dim=-1)
+    there = state.diver_y > 0
     return state.replace(
         player_x=LAST - state.player_x,
         faces_right=~state.faces_right,
-        shots_left=reversed_bits(state.shots_right),
-        shots_right=reversed_bits(state.shots_left),
-        to_right=lanes & ~state.to_right,
-        fish=state.fish.flip(-1),
-        subs=state.subs.flip(-1),
-        bombs_left=reversed_bits(state.bombs_right),
-        bombs_right=reversed_bits(state.bombs_left),
+        shots_left=reversed_digits(state.shots_right, 2),
+        shots_right=reversed_digits(state.shots_left, 2),
+        to_right=~empty_lanes(state) & ~state.to_right,
+        fish=reversed_digits(state.fish, 2),
+        subs=reversed_digits(state.subs, 16),
+        bombs_left=reversed_digits(state.bombs_right, 2),
+        bombs_right=reversed_digits(state.bombs_left, 2),
         diver_x=torch.where(there, LAST - state.diver_x, state.diver_x),
         diver_right=there & ~state.diver_right,
         last_action=other(state.last_action),
     )
 
 
-def reversed_bits(rows: Tensor) -> Tensor:
+def reversed_digits(rows: Tensor, base: int) -> Tensor:
     made = torch.zeros_like(rows)
     for x in range(SIZE):
-        made = made + rows // 2**x % 2 * 2 ** (LAST - x)
+        made = made + rows // base**x % base * base ** (LAST - x)
     return made
 
 
@@ -71,7 +71,9 @@ def seen(state: Any, ctx: Any) -> Tensor:
             row, behind = torch.full_like(column, k + 1), column + 1 - 2 * state.to_right[:, k].int()
             for bombs in (state.bombs_left, state.bombs_right):
                 put(bombs[:, k] // 2**x % 2 == 1, row, column, 4)
-            for channel, there in ((5, state.fish[:, k, x] > 0), (6, state.subs[:, k, x] > 0)):
+            fish = (state.fish[:, :, k] // 2**x % 2 == 1).any(dim=-1)
+            subs = (state.subs[:, :, k] // 16**x % 16 > 0).any(dim=-1)
+            for channel, there in ((5, fish), (6, subs)):
                 put(there, row, column, channel)
                 put(there, row, behind, 3)
         put(state.oxygen * 10 >= MAX_OXYGEN * (x + 1), torch.full_like(column, LAST), column, 7)
@@ -84,9 +86,8 @@ def seen(state: Any, ctx: Any) -> Tensor:
 
 
 def empty_lanes(state: Any) -> Tensor:
-    """Lanes in which no digit and no bit is set."""
-    digits = sum(state.subs // DIGIT**m % DIGIT for m in range(TIMERS))
-    return ((state.fish == 0) & (digits == 0)).all(dim=-1)
+    """bool `[N, 8]`"""
+    return (state.fish.sum(dim=1) == 0) & (state.subs.sum(dim=1) == 0)
 
 
 RELATIONS = [

@@ -58,9 +58,9 @@ def _things(state: Any) -> Iterator[tuple[int, int, int]]:
         yield from ((x, y, SHOT) for x in _columns(state.shots_left[y] | state.shots_right[y]))
     for k in range(LANES):
         yield from ((x, k + 1, BOMB) for x in _columns(state.bombs_left[k] | state.bombs_right[k]))
-        for cells, channel in ((state.fish[k], FISH), (state.subs[k], SUB)):
+        for enemies, bits, channel in ((state.fish, 1, FISH), (state.subs, 4, SUB)):
             for x in range(SIZE):
-                if cells[x]:
+                if any(some[k] >> bits * x & 2**bits - 1 for some in enemies):
                     yield x, k + 1, channel
                     yield _behind(x, state.to_right[k]), k + 1, TRAIL
     for x, y, right in zip(state.diver_x, state.diver_y, state.diver_right, strict=True):

@@ -12,7 +12,7 @@ from simulacrum.twin.reference import Context
 from simulacrum.twin.state import load_state
 
 NOTHING, LEFT, UP, RIGHT, DOWN, FIRE = range(6)
-Enemies = dict[tuple[int, int], int]  # (row, column): bits of fish, or digits of subs, which is hexadecimal
+Enemies = dict[tuple[int, int], int]  # (row, column): bit or digit m is of the one that moves in m steps
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,10 @@ def seaquest(toywalk: Any) -> Any:
     return type(toywalk)(load_package("minatar_seaquest"))
 
 
-def cells(enemies: Enemies) -> list[list[int]]:
-    return [[enemies.get((row, x), 0) for x in range(10)] for row in range(1, 9)]
+def planes(enemies: Enemies, bits: int) -> list[list[int]]:
+    """As the state has them: by the steps until they move, by lanes, with so many bits for each column."""
+    return [[sum((value >> bits * m & 2**bits - 1) << bits * x for (y, x), value in enemies.items() if y == row)
+             for row in range(1, 9)] for m in range(6)]  # fmt: skip
 
 
 def rows(bits: dict[int, int], first: int = 1) -> list[int]:
@@ -34,14 +36,24 @@ def state(fish: Enemies | None = None, subs: Enemies | None = None, right: tuple
     base: dict[str, Any] = {"player_x": 5, "player_y": 4, "faces_right": True, "oxygen": 100, "diver_count": 0}
     base |= {"fire_timer": 0, "spawn_timer": 9, "ramp_index": 0, "last_action": NOTHING}
     base |= {"shots_left": rows({}, 0), "shots_right": rows({}, 0), "bombs_left": rows({}), "bombs_right": rows({})}
-    base |= {"to_right": [row in right for row in range(1, 9)], "fish": cells(fish or {}), "subs": cells(subs or {})}
+    base |= {
+        "to_right": [row in right for row in range(1, 9)],
+        "fish": planes(fish or {}, 1),
+        "subs": planes(subs or {}, 4),
+    }
     base |= {"diver_x": [0, 0], "diver_y": [0, 0], "diver_right": [False, False]}
     return base | changes
 
 
 def enemies(seen: Any, name: str) -> Enemies:
-    cells = seen.state[name]
-    return {(k + 1, x): cells[k][x] for k in range(8) for x in range(10) if cells[k][x]}
+    bits = 1 if name == "fish" else 4
+    made: Enemies = {}
+    for m, lanes in enumerate(seen.state[name]):
+        for k, lane in enumerate(lanes):
+            for x in range(10):
+                if value := lane >> bits * x & 2**bits - 1:
+                    made[k + 1, x] = made.get((k + 1, x), 0) | value << bits * m
+    return made
 
 
 def bits(seen: Any, name: str) -> dict[int, int]:
