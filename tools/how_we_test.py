@@ -49,11 +49,8 @@ def _tests() -> Iterator[Row]:
         sum("given" in ast.unparse(one) for _, node in found for one in node.decorator_list),
         "Hypothesis",
     )
-    yield (
-        "of the rooms that are folders, those with a folder of tests",
-        sum((ROOT / "tests" / room.name).is_dir() for room in rooms),
-        "`tests/ROOM/`",
-    )
+    tested = sum((ROOT / "tests" / room.name).is_dir() for room in rooms)
+    yield "of the rooms that are folders, those with a folder of tests", tested, "`tests/ROOM/`"
     yield "rooms that are folders", len(rooms), "`simulacrum/`"
 
 
