@@ -30,7 +30,7 @@ class Size:
     wide: int
     steps: int
     limit: int
-    long: int  # steps of the run with the package's own time limit, at most
+    long: int  # steps of the run over whole episodes, at most; half as many are its longest time limit
 
 
 FULL = Size(wide=4096 + FAR, steps=40, limit=13, long=200)
@@ -42,8 +42,9 @@ def run(bench: Bench) -> Outcome:
     size, parts = QUICK if bench.quick else FULL, Parts(bench)
     world = World(bench, size.wide, size.steps, size.limit, bench.seed)
     short = Company(bench, world, QUICK_SIZES if bench.quick else SIZES)
-    limit = bench.schema.max_episode_steps
-    steps = size.long if limit is None else min(size.long, 2 * (limit + 1))
+    declared, longest = bench.schema.max_episode_steps, size.long // 2
+    limit = longest if declared is None else min(declared, longest)  # of longer episodes none would end
+    steps = min(size.long, 2 * (limit + 1))
     long = Company(bench, World(bench, 17, steps, limit, bench.seed + 1), mode=AutoresetMode.SAME_STEP)
     for name, relation in RELATIONS.items():
         bench.say(name.replace("_", " "), len(parts.results), len(RELATIONS) + 2)

@@ -56,3 +56,17 @@ def test_the_failure_file_holds_the_row_alone_and_the_row_in_company(
     assert record.check == "batch_independence"
     assert {"record", "reference", "batched"} <= set(record.files)
     assert any("the row alone" in hint for hint in record.hints)
+
+
+def test_episodes_too_long_to_end_are_ended_by_a_shorter_clock(
+    check: Callable[..., Outcome], changed: Callable[..., EnvPackage]
+) -> None:
+    """A run of 200 steps says nothing of whole episodes where the clock ends them after 5,000."""
+    edits = [
+        ("schema.json", '"x-max-episode-steps": 60', '"x-max-episode-steps": 5000'),
+        ("reference.py", "terminated = position == GOAL  # R7", "terminated = False  # R7"),
+        ("fast.py", "reward, at_goal)  # R7", "reward, at_goal & False)  # R7"),
+    ]
+    asked = ("batch_independence.whole_episodes",)
+    outcome = check("batch_independence", changed("toywalk", *edits), quick=False, asked=asked)
+    assert outcome.status == "passed", outcome.message
