@@ -109,7 +109,9 @@ def command(name: str, settings: Settings) -> str:
     words = [f"python training/{settings.script}.py --env-id {load_package(name).env_id}"]
     for key, value in settings.arguments.items():
         option = key.replace("_", "-")
-        if isinstance(value, bool):
+        if isinstance(value, dict):
+            words.append(" ".join([f"--{option}", *(f"{one} {number}" for one, number in value.items())]))
+        elif isinstance(value, bool):
             words.append(f"--{option}" if value else f"--no-{option}")
         else:
             words.append(f"--{option} {value:,}".replace(",", "_") if isinstance(value, int) else f"--{option} {value}")

@@ -45,6 +45,11 @@ def test_trains_each_seed_and_keeps_what_the_page_shows(published: ModuleType, t
     assert (out / "toywalk-training.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_command_says_the_parameters_as_one_types_them(published: ModuleType, toy: str) -> None:
+    row = replace(published.TABLE[toy], arguments={"total_steps": 100, "params": {"slip": 0.5, "size": 5}})
+    assert published.command(toy, row).endswith("--total-steps 100 --params slip 0.5 size 5")
+
+
 def test_a_level_that_was_not_reached_is_told(
     published: ModuleType, toy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
