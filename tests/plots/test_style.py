@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -112,3 +114,10 @@ def test_what_cannot_be_drawn_is_refused_before_anything_runs(tmp_path, monkeypa
     with pytest.raises(UsageError, match="needs matplotlib") as refused:
         style.check_picture(Path("made.png"))
     assert refused.value.next_step == "pip install 'simulacrum[plots]'"
+
+
+@pytest.mark.parametrize("module", ["simulacrum.plots", "simulacrum.cli.app", "simulacrum.cli.pictures"])
+def test_matplotlib_waits_until_something_is_drawn(module):
+    code = f"import sys, {module}; print(sorted({{'matplotlib', 'numpy', 'torch'}} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
