@@ -107,7 +107,8 @@ class DynamicObstacles(BatchedEnv):
         x, y = self._seen_places(state)  # R16: int32 [N, 7, 7] each
         last = (state.size - 1)[:, None, None]
         wall = (x <= 0) | (y <= 0) | (x >= last) | (y >= last)  # R17: bool [N, 7, 7]
-        seen = torch.where((x == last - 1) & (y == last - 1), _packed(GOAL), _packed(EMPTY))
+        seen = torch.full_like(x, _packed(EMPTY))
+        seen = torch.where((x == last - 1) & (y == last - 1), _packed(GOAL), seen)
         for ball_x, ball_y in zip(state.ball_x.unbind(dim=-1), state.ball_y.unbind(dim=-1), strict=True):
             seen = torch.where((x == ball_x[:, None, None]) & (y == ball_y[:, None, None]), _packed(BALL), seen)
         seen = torch.where(self._own_cell(x), _packed(EMPTY), seen)  # R18
