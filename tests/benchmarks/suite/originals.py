@@ -22,6 +22,7 @@ NAMES = {
     "minigrid_lavagap": "MiniGrid-LavaGapS7-v0",
     "minigrid_fourrooms": "MiniGrid-FourRooms-v0",
     "minigrid_dynamicobstacles": "MiniGrid-Dynamic-Obstacles-6x6-v0",
+    "minigrid_keycorridor": "MiniGrid-KeyCorridorS3R1-v0",
 }
 # Distributions whose environments are registered by a call, not by an import: module, function, how their ids begin.
 CALLS = {"minatar": ("minatar.gym", "register_envs", "MinAtar/")}
