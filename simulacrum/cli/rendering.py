@@ -1,4 +1,4 @@
-"""`simulacrum render`: an episode as text in the terminal, as a GIF, or as one PNG a step."""
+"""`simulacrum render`: an episode as text in the terminal, as a film, as a GIF, or as one PNG a step."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ def render(
     ] = None,
     gif: Annotated[Path | None, typer.Option("--gif", metavar="FILE", help="Write an animated GIF.")] = None,
     png: Annotated[Path | None, typer.Option("--png", metavar="DIR", help="Write one PNG a step.")] = None,
+    video: Annotated[
+        Path | None, typer.Option("--video", metavar="FILE", help="Write a film: .mp4, .webm, .mov or .mkv.")
+    ] = None,
     fps: Annotated[float, typer.Option("--fps", min=0.1, max=100.0, help="Frames per second.")] = 8.0,
     env: Annotated[
         str | None,
@@ -58,11 +61,15 @@ def render(
     if gif is not None:
         _check_gif(gif)
         terminal.facts(console, [("wrote", str(write_gif(module, row, gif, load=load, fps=fps)))])
+    if video is not None:
+        from simulacrum.view.video import write_video
+
+        terminal.facts(console, [("wrote", str(write_video(module, row, video, load=load, fps=fps)))])
     if png is not None:
         _check_empty(png)
         paths = write_png(module, row, png, load=load)
         terminal.facts(console, [("wrote", f"{len(paths)} images: {paths[0]} to {paths[-1].name}")])
-    if gif is None and png is None:
+    if gif is None and png is None and video is None:
         play(module, row, load=load, fps=fps, console=console)
 
 

@@ -72,12 +72,13 @@ def view(
 
             watch(found, terminal.out())
         elif out is not None:
-            _write(found, out)
+            write(found, out)
         else:
             _open(found, Path(name).stem)
 
 
-def _write(found: Film, out: Path) -> None:
+def write(found: Film, out: Path) -> None:
+    """Write a film as a page or, where `out` does not end in .html, as a folder, and say so."""
     from simulacrum.view import write_folder, write_page
 
     path = write_page(found, out) if out.suffix.lower() in (".html", ".htm") else write_folder(found, out)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 from kit import package
 from mutants.mutant import Edit, copy_env
@@ -56,3 +59,20 @@ def faulty_film(faulty: Played) -> Film:
 @pytest.fixture(scope="session")
 def text_film(faulty: Played) -> Film:
     return filmed(faulty, text=True)
+
+
+@pytest.fixture(scope="session")
+def frames_of() -> Callable[[Path], tuple[np.ndarray, float]]:
+    """Return a function that reads a film: its frames uint8 `[T, H, W, 3]`, and how many a second."""
+
+    def read(path: Path) -> tuple[np.ndarray, float]:
+        capture = cv2.VideoCapture(str(path))
+        rate, frames = capture.get(cv2.CAP_PROP_FPS), []
+        there, frame = capture.read()
+        while there:
+            frames.append(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
+            there, frame = capture.read()
+        capture.release()
+        return np.stack(frames), rate
+
+    return read

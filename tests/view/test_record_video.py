@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import cv2
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,19 +12,6 @@ from kit import package
 from simulacrum.engine.vector import SimulacrumVectorEnv
 
 STEPS = 15  # 16 frames with the reset: of some numbers (13, 15) moviepy drops the last, by a rounded product
-
-
-def frames_of(path: Path) -> np.ndarray:
-    """The frames of a film, uint8 `[T, H, W, 3]`."""
-    capture = cv2.VideoCapture(str(path))
-    frames = []
-    while True:
-        there, frame = capture.read()
-        if not there:
-            break
-        frames.append(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
-    capture.release()
-    return np.stack(frames)
 
 
 def same_picture(filmed: np.ndarray, drawn: np.ndarray, others: list[np.ndarray]) -> None:
@@ -41,7 +25,7 @@ def same_picture(filmed: np.ndarray, drawn: np.ndarray, others: list[np.ndarray]
     assert all(away(drawn) < away(other) for other in others if not np.array_equal(other, drawn))
 
 
-def test_the_reference_is_filmed(tmp_path):
+def test_the_reference_is_filmed(tmp_path, frames_of):
     env = gym.make("simulacrum/toywalk-v0", render_mode="rgb_array")
     recorder = RecordVideo(
         env, str(tmp_path / "films"), episode_trigger=lambda episode: episode == 0, disable_logger=True
@@ -53,8 +37,9 @@ def test_the_reference_is_filmed(tmp_path):
         drawn.append(env.render())
     recorder.close()
     (path,) = tmp_path.glob("films/*.mp4")
-    filmed = frames_of(path)
+    filmed, rate = frames_of(path)
     assert len(filmed) == len(drawn)
+    assert rate == env.metadata["render_fps"]
     for one, two in zip(filmed, drawn, strict=True):
         same_picture(one, two, drawn)
 
@@ -62,7 +47,7 @@ def test_the_reference_is_filmed(tmp_path):
 @pytest.mark.parametrize(
     ("output", "form"), [("torch", False), ("numpy", False), pytest.param("torch", "native", marks=pytest.mark.slow)]
 )
-def test_the_batch_is_filmed_side_by_side(tmp_path, output, form):
+def test_the_batch_is_filmed_side_by_side(tmp_path, frames_of, output, form):
     env = SimulacrumVectorEnv(package("toywalk"), 3, output=output, compile=form, render_mode="rgb_array")
     recorder = vector_wrappers.RecordVideo(
         env,
@@ -78,8 +63,9 @@ def test_the_batch_is_filmed_side_by_side(tmp_path, output, form):
         drawn.append(env.render())
     recorder.close()
     (path,) = tmp_path.glob("films/*.mp4")
-    filmed = frames_of(path)
+    filmed, rate = frames_of(path)
     assert len(filmed) == len(drawn)
+    assert rate == env.metadata["render_fps"]
     height, width, _ = drawn[0][0].shape
     for frame, pictures in zip(filmed, drawn, strict=True):
         rows, columns = frame.shape[0] // height, frame.shape[1] // width
