@@ -55,7 +55,8 @@ class LavaGap(BatchedEnv):
         outside = (x < 0) | (y < 0) | (x > last) | (y > last)  # R11: bool [N, 7, 7]
         wall = (x == 0) | (y == 0) | (x == last) | (y == last)  # R12
         goal = (x == last - 1) & (y == last - 1)
-        seen = torch.where((x == gap_x) & (y != gap_y), _packed(LAVA), _packed(EMPTY))
+        lava = (x == gap_x) & (y != gap_y)
+        seen = torch.where(lava, _packed(LAVA), torch.full_like(x, _packed(EMPTY)))  # int32 [N, 7, 7]
         seen = torch.where(goal, _packed(GOAL), seen)
         seen = torch.where(wall, _packed(WALL), seen)
         seen = torch.where(self._own_cell(x), _packed(EMPTY), seen)  # R13
