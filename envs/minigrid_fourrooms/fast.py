@@ -94,7 +94,8 @@ class FourRooms(BatchedEnv):
         sides = torch.arange(VIEW, device=walls.device, dtype=torch.int32)[None, :, None]
         # From here on [N, 7, 7]: column first, from the left; then row, from the farthest.
         cells = torch.arange(VIEW * VIEW, device=walls.device, dtype=torch.int32).view(1, VIEW, VIEW)
-        seen = torch.where(((walls.flip(1)[:, None, :] >> sides) & 1) == 1, _packed(WALL), _packed(EMPTY))  # R16
+        wall = ((walls.flip(1)[:, None, :] >> sides) & 1) == 1  # R16: bool
+        seen = torch.where(wall, _packed(WALL), torch.full_like(cells, _packed(EMPTY)))  # int32
         seen = torch.where(cells == self._goal_cell(state)[:, None, None], _packed(GOAL), seen)
         seen = torch.where(cells == OWN_CELL, _packed(EMPTY), seen)  # R17
         seen = torch.where(((lit.flip(1)[:, None, :] >> sides) & 1) == 1, seen, _packed(UNSEEN))  # R18
