@@ -77,11 +77,10 @@ function makeEditor(parent) {
   const extensions = [
     lineNumbers(), history(), drawSelection(), indentUnit.of("    "), pythonLanguage(), syntaxHighlighting(style), look,
     keymap.of([...defaultKeymap, ...historyKeymap]), // Tab is left to the page, so that nobody is caught in here
-    EditorView.contentAttributes.of({ "aria-label": "reference.py, to be edited" }),
+    EditorView.contentAttributes.of({ "aria-label": "reference.py, to be edited", tabindex: "0" }),
   ];
   const state = EditorState.create({ doc: facts.reference, extensions });
   const editor = new EditorView({ state, parent });
-  editor.scrollDOM.tabIndex = -1;
   const step = facts.reference.indexOf("    def step(");
   editor.dispatch({ effects: EditorView.scrollIntoView(step, { y: "start", yMargin: 8 }) });
   return editor;

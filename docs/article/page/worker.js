@@ -66,9 +66,11 @@ globalThis.onmessage = async ({ data: { id, name, args } }) => {
   }
 };
 
-/** A Python error as its last lines: the frames of pyodide itself tell nobody anything. */
+/** What a Python error says: simulacrum's own in its words, others from the line of the reference on. */
 function told(error) {
   const lines = String(error.message ?? error).trim().split("\n");
-  const own = lines.findLastIndex((line) => line.includes("reference.py"));
-  return (own >= 0 ? lines.slice(own) : lines.slice(-6)).join("\n");
+  const own = lines.findLastIndex((line) => line.startsWith("simulacrum.errors."));
+  if (own >= 0) return lines.slice(own).join("\n").replace(/^simulacrum\.errors\.\w+: /, "");
+  const frame = lines.findLastIndex((line) => line.includes("reference.py"));
+  return (frame >= 0 ? lines.slice(frame) : lines.slice(-6)).join("\n");
 }
