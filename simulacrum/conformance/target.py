@@ -33,8 +33,10 @@ def subject_of(
 
     Args:
         target: an id or a maker, as in this module's head.
-        num_envs, kwargs, steps: as of `Subject`.
+        num_envs: as of `Subject`.
         vectorization_mode: of `gymnasium.make_vec`, for ids.
+        kwargs: as of `Subject`.
+        steps: as of `Subject`.
 
     Raises:
         UsageError: there is nothing of that name, or it cannot be made with these arguments.
