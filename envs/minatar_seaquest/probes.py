@@ -99,9 +99,33 @@ def enemy_at(state: Any, lane: int, x: int) -> bool:
 
 
 PROBES = [
-    Probe(name="stay", act=stay, low=0.0, high=0.0, episodes=8, why="x"),
-    Probe(name="dive", act=dive, low=0.0, high=0.0, episodes=8, why="x"),
-    Probe(name="dip", act=dip, low=0.0, high=100.0, episodes=24, why="x"),
-    Probe(name="deep", act=deep, low=0.0, high=100.0, episodes=24, why="x"),
-    Probe(name="rescue", act=rescue, low=0.0, high=100.0, episodes=24, why="x"),
+    Probe(name="stay", act=stay, low=0.0, high=0.0, episodes=4, why="at the surface nothing happens"),
+    Probe(name="dive", act=dive, low=0.0, high=0.0, episodes=20, why="who comes up with nobody is lost"),
+    Probe(
+        name="deep",
+        act=deep,
+        low=1.28,
+        high=4.45,
+        episodes=24,
+        why="measured 2.867 over 60 episodes of MinAtar's own program (standard deviation 1.554), "
+        "plus and minus 5 standard errors of 24 episodes",
+    ),
+    Probe(
+        name="dip",
+        act=dip,
+        low=5.28,
+        high=13.05,
+        episodes=24,
+        why="measured 9.167 over 60 episodes of MinAtar's own program (standard deviation 3.804), "
+        "plus and minus 5 standard errors of 24 episodes",
+    ),
+    Probe(
+        name="rescue",
+        act=rescue,
+        low=10.86,
+        high=44.54,
+        episodes=24,
+        why="measured 27.700 over 60 episodes of MinAtar's own program (standard deviation 16.503), "
+        "plus and minus 5 standard errors of 24 episodes",
+    ),
 ]
