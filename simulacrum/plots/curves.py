@@ -147,7 +147,7 @@ def sweep(path: Path, settings: Sequence[Setting], *, title: str, searched: str)
         curves.set_xlabel(f"{STEPS}{unit}")
         curves.set_ylabel(RETURN)
         if colors:
-            curves.legend(loc="upper left")
+            figure.legend(loc="outside lower left")  # settings are told at length, and curves leave no corner free
         ends.set_title("on the reference twin")
         ends.set_xscale("log")
         ends.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -82,7 +82,8 @@ def test_a_sweep_shows_the_best_and_the_usual_before_the_others(tmp_path, look):
     ]
     path = tmp_path / "sweep.png"
     sweep(path, settings, title="ppo.py on x", searched="learning rate")
-    left, right = look(path).axes
-    assert texts(left) == [settings[2].label, settings[0].label]
+    figure = look(path)
+    left, right = figure.axes
+    assert [one.get_text() for one in figure.legends[0].get_texts()] == [settings[2].label, settings[0].label]
     assert [line.get_color() for line in left.get_lines()] == [VERMILLION, MUTED, BLUE]
     assert sorted(float(line.get_ydata()[0]) for line in right.get_lines()) == [4.9, 7.9, 9.9]
