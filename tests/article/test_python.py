@@ -22,6 +22,7 @@ from simulacrum.rng.batched import split_seed
 pytestmark = pytest.mark.slow  # the first run fetches three small wheels
 
 ROWS, STEPS = 6, 90
+WHEELS_AT = ROOT / "build" / "article-cache" / "wheels"
 PLAY = """
 import importlib.abc, json, sys
 
@@ -50,7 +51,11 @@ print(json.dumps({
 def app(tmp_path_factory):
     """The archive's files, unpacked."""
     folder = tmp_path_factory.mktemp("app")
-    for name, data in contents(ROOT / "build" / "article-cache" / "wheels"):
+    try:
+        files = list(contents(WHEELS_AT))
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"pip cannot fetch what the page needs: {error}")
+    for name, data in files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     return folder
@@ -121,8 +126,7 @@ def test_archive_holds_the_repositorys_files_as_they_are(app):
     assert len(WHEELS) == 3
 
 
-def test_same_files_give_the_same_archive():
-    wheels = ROOT / "build" / "article-cache" / "wheels"
-    one = archive(wheels)
-    assert one == archive(wheels)
+def test_same_files_give_the_same_archive(app):
+    one = archive(WHEELS_AT)
+    assert one == archive(WHEELS_AT)
     assert zipfile.ZipFile(io.BytesIO(one)).testzip() is None

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import http.server
 import os
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -36,6 +37,11 @@ def article(tmp_path_factory) -> Path:
     built = os.environ.get("SIMULACRUM_ARTICLE")
     if built:
         return Path(built).resolve()
+    if shutil.which("npm") is None:
+        text = "the article is built with packages of npm, and there is no npm on the PATH: apt-get install npm"
+        if os.environ.get("SIMULACRUM_BROWSER") == "1":
+            pytest.fail(text, pytrace=False)
+        pytest.skip(text)
     sys.path.append(str(ARTICLE))
     from builder.site import build
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -76,7 +77,9 @@ def _cached(fault: Fault | None, name: str, size: int, cache: Path, say: Any) ->
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
             module = build_module(fault, size, Path(folder))
-            shutil.copy(module.wasm, path)
+            # Whole or not at all: two processes may build the same module.
+            beside = shutil.copy(module.wasm, cache / f"{path.name}.{os.getpid()}")
+            os.replace(beside, path)
     return path
 
 
@@ -95,4 +98,4 @@ def _sources() -> Iterator[Path]:
     for folder in (*(ROOT / "simulacrum" / room for room in rooms), ROOT / "envs" / ENV):
         yield from sorted(path for path in folder.rglob("*.py"))
     yield ROOT / "envs" / ENV / "schema.json"
-    yield from (Path(__file__), Path(groups.__file__))
+    yield Path(groups.__file__)

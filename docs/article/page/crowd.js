@@ -1,7 +1,7 @@
 // The opening picture: 4,096 walkers of the true module, as a histogram that moves.
 
 import { batch, randomActions, seedsFrom } from "./batch.js";
-import { byId, colour, count, onTheme, still } from "./dom.js";
+import { byId, colour, count, onTheme, still, whenWidthChanges } from "./dom.js";
 
 const ROWS = 4096, CELLS = 11, LEFT_END = -5;
 const PERIOD = 160; // ms between two steps
@@ -38,7 +38,7 @@ export async function crowd() {
   draw();
   button.addEventListener("click", () => run(timer === null));
   onTheme(draw);
-  new ResizeObserver(draw).observe(figure);
+  whenWidthChanges(figure, draw);
   new IntersectionObserver(([entry]) => { seen = entry.isIntersecting; }).observe(canvas);
   run(!still());
 }

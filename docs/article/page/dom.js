@@ -79,8 +79,29 @@ export async function during(button, place, work) {
   }
 }
 
-/** How wide a drawing is to be, so that its letters keep their size. */
-export const room = (place) => Math.max(300, Math.min(720, Math.round(place.clientWidth)));
+/** A place for a drawing, made by `draw(width)` as wide as the place is, so that letters keep their size. */
+export function fitted(draw) {
+  const place = element("div");
+  let width = null;
+  place.redraw = () => width && place.replaceChildren(draw(Math.max(280, Math.min(720, width))));
+  whenWidthChanges(place, (now) => {
+    width = now;
+    place.redraw();
+  });
+  return place;
+}
+
+/** Call `draw(width)` now and whenever the element's width changes. */
+export function whenWidthChanges(observed, draw) {
+  let last = 0;
+  const look = ([{ contentRect }]) => {
+    const width = Math.round(contentRect.width);
+    if (width === last || width === 0) return;
+    last = width;
+    requestAnimationFrame(() => draw(width)); // not inside the observer, whose own change it would be told of
+  };
+  new ResizeObserver(look).observe(observed);
+}
 
 /** The row of a table. */
 export const row = (head, ...cells) =>

@@ -2,7 +2,7 @@
 
 import facts from "facts";
 import { batch, seedsFrom } from "./batch.js";
-import { byId, during, element, pause, room, svg } from "./dom.js";
+import { byId, during, element, fitted, pause, svg } from "./dom.js";
 
 const ROWS = 512, ROUNDS = 60, STEPS = 4; // rows that learn at once; rounds of so many steps
 const EXPLORE = 0.25, RATE = 0.05, DISCOUNT = 0.98;
@@ -96,17 +96,20 @@ export function learning() {
   for (const fault of faults) choice.append(element("option", { value: fault?.key ?? "none" }, fault?.title ?? "the right environment"));
   button.addEventListener("click", () => during(button, place, async () => {
     const fault = faults.find((one) => (one?.key ?? "none") === choice.value), title = fault?.title ?? "No fault";
+    let shown = [];
+    const chart = fitted((width) => curves(width, shown));
+    place.replaceChildren(chart);
     const { learner, rounds } = await learned(fault, (soFar) => {
+      shown = soFar;
       progress.textContent = `round ${soFar.length - 1} of ${ROUNDS}`;
-      if (soFar.length % 4 === 0) place.replaceChildren(curves(room(place), soFar));
+      chart.redraw();
     });
     const right = fault ? (await learned(null)).learner : learner;
     const trace = { there: await walked(learner, fault), here: await walked(learner, null) };
     progress.textContent = "";
     const lesson = LESSONS[fault?.key ?? "none"];
-    const width = room(place);
-    place.replaceChildren(curves(width, rounds), summary(rounds.at(-1), title), policies(learner, right),
-      traces(width, trace), element("p", {}, lesson));
+    place.replaceChildren(chart, summary(rounds.at(-1), title), policies(learner, right),
+      fitted((width) => traces(width, trace)), element("p", {}, lesson));
     globalThis.article.learned = { fault: fault?.key ?? "none", ...rounds.at(-1), policy: policyOf(learner) };
   }));
 }
@@ -130,6 +133,7 @@ async function walked(learner, fault) {
 }
 
 function curves(width, rounds) {
+  if (rounds.length === 0) return svg("svg", { viewBox: `0 0 ${width} 260`, "aria-hidden": "true" });
   const height = 260, left = 34, right = 138, low = -62, high = Math.max(12, ...rounds.map(({ there }) => there.average + 4));
   const x = (round) => left + ((width - left - right) * round) / ROUNDS, y = (value) => 12 + ((height - 44) * (high - value)) / (high - low);
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Average return of the greedy policy after each round, in both environments" });

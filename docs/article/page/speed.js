@@ -1,7 +1,7 @@
 // Section 5: steps per second, measured here.
 
 import { batch, randomActions, seedsFrom } from "./batch.js";
-import { byId, during, element, pause, room, rounded, svg } from "./dom.js";
+import { byId, during, element, fitted, pause, rounded, svg } from "./dom.js";
 
 const BATCHES = [1, 16, 256, 4096, 65536];
 const SECONDS = 0.5; // of each measurement, the best of REPEATS
@@ -48,7 +48,7 @@ function show(place, found) {
     element("thead", {}, element("tr", {}, ...["", "steps per second", "times the reference"].map((text) => element("th", { scope: "col" }, text)))),
     element("tbody", {}, ...found.map(({ name, rate }) => element("tr", {}, element("th", { scope: "row" }, name),
       element("td", {}, rounded(rate)), element("td", {}, factor(rate / found[0].rate))))));
-  place.replaceChildren(chart(room(place), found, least, most), table);
+  place.replaceChildren(fitted((width) => chart(width, found, least, most)), table);
 }
 
 const factor = (times) => (times >= 10 ? Math.round(times).toLocaleString("en") : times.toFixed(1));
