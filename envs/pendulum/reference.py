@@ -81,7 +81,8 @@ class Pendulum(ReferenceEnv):
         self._gym.g, self._gym.m, self._gym.l = params.gravity, params.mass, Length(params.length)
         torque = np.array(action, dtype=np.float32).view(Torques)
         _, reward, terminated, _, _ = self._gym.step(torque)  # R3, R4, R5, R6, R7
-        return Transition(self._taken(), Float32(0.0 + float(reward)), terminated)  # a cost of 0 is -0.0 there
+        assert terminated is False, "gymnasium's pendulum ends no episode"
+        return Transition(self._taken(), Float32(0.0 + float(reward)), False)  # a cost of 0 is -0.0 there
 
     def _taken(self) -> Any:
         theta, theta_dot = (float(value) for value in self._gym.state)
