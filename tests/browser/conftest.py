@@ -156,7 +156,7 @@ def axe(axe_source):
     def check(page, within: str | None = None) -> None:
         page.evaluate(axe_source)  # not a script element, which a page's own security policy may forbid
         result = page.evaluate(
-            "([within, tags]) => axe.run(within ?? document, {runOnly: {type: 'tag', values: tags}})",
+            "([within, tags]) => axe.run(within ?? document, {runOnly: {type: 'tag', values: tags}, preload: false})",
             [within, STANDARD],
         )
         assert result["passes"], "axe-core checked nothing: is the page empty?"

@@ -31,9 +31,7 @@ def site(root, tmp_path_factory):
 def test_pages_load_nothing_from_elsewhere(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 5
-    loaded = [
-        (page.name, found.group()) for page in pages for found in LOADED.finditer(page.read_text("utf-8"))
-    ]
+    loaded = [(page.name, found.group()) for page in pages for found in LOADED.finditer(page.read_text("utf-8"))]
     assert loaded == []
 
 
@@ -77,6 +75,4 @@ def test_loaded_finds(tag):
 
 
 def test_loaded_leaves_links_alone():
-    assert not LOADED.search(
-        '<a href="https://example.org">x</a><link rel="canonical" href="https://example.org">'
-    )
+    assert not LOADED.search('<a href="https://example.org">x</a><link rel="canonical" href="https://example.org">')
