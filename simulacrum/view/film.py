@@ -95,6 +95,7 @@ def film_of(
     rerun = Rerun(package)
     moments = tuple(_instant(pair, album, rerun) for pair in pairs)
     source = read_source(package.folder / "reference.py").text.split("\n")
+    last = len(pairs) - 1  # a side may have stopped before it came to the difference
     ran = sorted({line for moment in moments for line, _ in moment.ran})
     spec = package.spec.rules
     return Film(
@@ -106,7 +107,7 @@ def film_of(
         lines={line: source[line - 1].strip() for line in ran},
         rules={name: (rule.heading, rule.text) for name, rule in spec.items()},
         slots={one.name: _told(one) for one in package.schema.draws},
-        here=next((number for number, pair in enumerate(pairs) if pair.here), None),
+        here=next((number for number, pair in enumerate(pairs) if pair.here), last if found else None),
         found=found,
         note=story.note,
         facts=tuple(facts),

@@ -72,7 +72,7 @@ function showRules(moment) {
   id("rules").replaceChildren(list.children.length ? list : make("p", "quiet", "None: the state was put in."));
 }
 
-const VERDICTS = { equal: "equal", differ: "differ", "only batched": "drawn and not used", "only reference": "reference alone",
+const VERDICTS = { equal: "equal", differ: "differ", "only batched": "drawn and not used", "only reference": "by the reference",
   unused: "not drawn" };
 
 function showDraws(moment) {
