@@ -4,7 +4,7 @@ import facts from "facts";
 import { batch, seedsFrom } from "./batch.js";
 import { byId, during, element, fitted, pause, svg } from "./dom.js";
 
-const ROWS = 512, ROUNDS = 60, STEPS = 4; // rows that learn at once; rounds of so many steps
+const ROWS = 128, ROUNDS = 60, STEPS = 4; // rows that learn at once; rounds of so many steps
 const EXPLORE = 0.25, RATE = 0.05, DISCOUNT = 0.98;
 const TRIED = 256; // episodes after each round, in each environment
 const LIMIT = 60, CELLS = 11, LEFT_END = -5, GOAL = 5;
@@ -32,7 +32,8 @@ class Learner {
   }
 
   greedy(cell) {
-    return this.values[2 * cell + 1] >= this.values[2 * cell] ? 1 : 0;
+    const [left, right] = this.values.subarray(2 * cell, 2 * cell + 2);
+    return left === right ? Number(this.chance() < 0.5) : Number(right > left);
   }
 
   act(observation, rows, explore) {
@@ -188,6 +189,6 @@ function traces(width, { there, here }) {
       svg("circle", { cx: x(path.length - 1), cy: y(path.at(-1)), r: 4, style: `fill: var(--${name})` }),
       svg("text", { x: x(path.length - 1) + 9, y: y(path.at(-1)) + 4 + shift, style: `fill: var(--${name}); font-weight: 600` }, text));
   }
-  drawing.append(svg("text", { x: left, y: height - 6 }, "One greedy episode from −2: position, over 60 steps"));
+  drawing.append(svg("text", { x: left, y: height - 6 }, "One greedy episode from −2, 60 steps"));
   return drawing;
 }
