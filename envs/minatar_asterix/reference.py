@@ -104,7 +104,7 @@ class Asterix(ReferenceEnv):
 
     def _taken(self, outer: Any) -> Any:
         """The state that a program came to."""
-        things = [thing or (0, None, False, None) for thing in outer.env.entities]
+        things = [(0, None, False, None) if thing is None else thing for thing in outer.env.entities]
         return self.State(
             **{name: getattr(outer.env, name) for name in PLAIN},
             kind=tuple(0 if gold is None else GOLD if gold else ENEMY for _, _, _, gold in things),
@@ -133,7 +133,7 @@ class Asterix(ReferenceEnv):
     def _came_by_itself(self, state: Any, outcome: Transition) -> bool:
         """Whether what the player met stood elsewhere before it moved."""
         after, k = outcome.state, outcome.state.player_y - 1
-        return state.move_timer == 0 and state.kind[k] != 0 and state.x[k] != after.player_x
+        return all((state.move_timer == 0, state.kind[k] != 0, state.x[k] != after.player_x))
 
     @sometimes("the player steps on what has just come", rule="R8")
     def met_at_the_edge(self, state: Any, action: int, outcome: Transition, ctx: Context) -> bool:
