@@ -52,6 +52,13 @@ def shortened(page):
     page.evaluate("document.querySelectorAll('.doc-module').forEach((one, n) => n > 1 && one.remove())")
 
 
+def unscrolled(page):
+    """Scroll the navigation back: the theme brings the page's own entry into view, and others then lie half under the
+    heading that stays, until one scrolls.
+    """
+    page.evaluate("document.querySelectorAll('.md-sidebar__scrollwrap').forEach(one => { one.scrollTop = 0 })")
+
+
 def opened(page, address):
     page.set_default_timeout(60_000)  # some pages are long, and other tests may run beside
     page.goto(address)
@@ -72,6 +79,7 @@ def test_page_loads_what_it_needs_and_can_be_read(name, new_page, address, axe):
     assert broken == []
     if name not in ALIKE - EXAMPLES:
         shortened(page)
+        unscrolled(page)
         axe(page)
 
 
@@ -124,8 +132,8 @@ def test_keyboard_reaches_content_navigation_and_search(page, address):
     for _ in range(60):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.tagName + ' ' + (document.activeElement.href ?? '')"))
-    assert any("quickstart.html" in one for one in reached), reached
-    assert any("draws.html" in one for one in reached), reached
+    assert any("writing-an-environment.html" in one for one in reached), reached  # a tab
+    assert any("draws.html" in one for one in reached), reached  # a neighbour
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.matches('.md-search__input')")
 
