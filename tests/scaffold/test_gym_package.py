@@ -140,5 +140,5 @@ def test_a_class_of_the_same_name(tmp_path, monkeypatch):
 
 
 def test_the_page_tells_of_the_same_ferry():
-    page = (ROOT / "docs" / "writing-an-environment.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "bringing-an-environment.md").read_text(encoding="utf-8")
     assert (ROOT / "tests" / "kit" / "river.py").read_text(encoding="utf-8").rstrip() in page
