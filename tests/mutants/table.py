@@ -162,7 +162,7 @@ OTHERS = (
         (FAST, "GOAL - state.position}  # R10: int32 [N]", "GOAL - state.position}"),
     ),
     planted(
-        "a slot that nobody draws", "toywalk", "differential invariant_sweep scripted_policies spec_contract",
+        "a slot that nobody draws", "toywalk", "invariant_sweep scripted_policies spec_contract",
         ("reference.py", 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)', "slips = False"),
         (FAST, 'slips = ctx.draw.bernoulli("slip", ctx.params.slip)', "slips = torch.zeros_like(action == 0)"),
     ),
