@@ -33,6 +33,8 @@ class Args(RunArgs):
     minibatch: int = 128  # transitions an update
     buffer: int = 200_000  # transitions that the replay buffer keeps
     random_steps: int = 1_000  # environment steps, all rows together, with random actions before anything is learned
+    hold: int = 1  # steps that each row's random action is held; where nothing happens without a push, more than 1
+    scale: bool = False  # observations from their bounds to between -1 and 1
     learning_rate: float = 1e-3  # of actor, critics and temperature
     gamma: float = 0.99  # discount
     tau: float = 0.005  # how much of the critics goes into their slow copies with each update
@@ -98,7 +100,7 @@ def main(args: Args) -> dict[str, Any]:
         compile=args.compile,
         params=args.params,
     )
-    look = Vector(envs.single_observation_space, "sac.py")  # what the environment gives, as [N, D]
+    look = Vector(envs.single_observation_space, "sac.py", scale=args.scale)  # what the environment gives, as [N, D]
     size = look.size
     centre, reach = (part.to(args.device) for part in action_bounds(envs.single_action_space, "sac.py"))
     actor = Actor(size, len(centre), args.width).to(args.device)
@@ -116,6 +118,7 @@ def main(args: Args) -> dict[str, Any]:
     batch = args.num_envs * args.num_steps
     iterations = max(1, args.total_steps // batch)
     owed = 0.0  # updates that are due
+    drawn = torch.zeros((args.num_envs, len(centre)), device=args.device)  # the last random action of each row
     if run.saved is None:
         observation = look(envs.reset(seed=args.seed << 20)[0])  # runs share no row's seed
     else:
@@ -126,7 +129,8 @@ def main(args: Args) -> dict[str, Any]:
         log_temperature.data.copy_(run.saved["log_temperature"])
         generator.set_state(run.saved["generator"])
         envs.load_state_dict(run.saved["envs"])
-        observation, owed = run.saved["observation"].to(args.device), run.saved["owed"]
+        observation, drawn = (run.saved[name].to(args.device) for name in ("observation", "drawn"))
+        owed = run.saved["owed"]
 
     # --- train ---
     for iteration in run.iterations(iterations, batch):
@@ -135,12 +139,15 @@ def main(args: Args) -> dict[str, Any]:
         numbers: dict[str, Tensor] = {}
         for step in range(args.num_steps):
             # Experience: one step of every row.
-            learning = (iteration * args.num_steps + step) * args.num_envs >= args.random_steps
+            played = iteration * args.num_steps + step
+            learning = played * args.num_envs >= args.random_steps
             with torch.no_grad():
                 if learning:
                     action, _ = actor.sample(observation, generator)
                 else:
-                    action = 2 * torch.rand((args.num_envs, len(centre)), generator=generator, device=args.device) - 1
+                    if played % args.hold == 0:
+                        drawn = 2 * torch.rand(drawn.shape, generator=generator, device=args.device) - 1
+                    action = drawn
             following, reward, terminated, truncated, info = envs.step(centre + reach * action)
             following = look(following)
             # What came next is the last observation of an episode that ended here. Only a termination
@@ -186,6 +193,7 @@ def main(args: Args) -> dict[str, Any]:
             generator=generator.get_state(),
             envs=envs.state_dict(),
             observation=observation,
+            drawn=drawn,
             replay=replay.state_dict(),
             owed=owed,
         )

@@ -23,8 +23,9 @@ def sac(script: Script) -> ModuleType:
 
 
 def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(sac: ModuleType, aim: EnvPackage, tmp_path: Path) -> None:
-    """Not a whole number of updates a step, and a buffer that has gone round when the run is taken up again."""
-    size = {"total_steps": 6 * 80, "random_steps": 40, "buffer": 100, "update_to_data": 0.07}
+    """Not a whole number of updates a step, and a buffer that has gone round when the run is taken up, amid random
+    actions of which each is held for longer than the iteration lasts."""
+    size = {"total_steps": 6 * 80, "random_steps": 120, "hold": 4, "buffer": 100, "update_to_data": 0.07}
     assert_resumes_to_the_bit(sac, tmp_path, **size, **AIM)
 
 
@@ -51,6 +52,16 @@ def test_a_cut_off_episode_is_worth_what_would_have_come(sac: ModuleType, aim: E
     assert torch.equal(parts["following"], parts["observation"])  # the target stays, also at the cut after 5 steps
     assert not parts["terminated"].any()
     assert len(parts["observation"].unique()) == 16  # of 8 rows, two episodes each
+
+
+def test_a_random_action_is_held(sac: ModuleType, aim: EnvPackage, tmp_path: Path) -> None:
+    """Each row draws its own and plays it as often as it is told to, over the end of an episode too."""
+    size = {"total_steps": 160, "stop_after": 1, "random_steps": 160, "hold": 4}
+    results = sac.main(sac.Args(runs=tmp_path, **size, **AIM))
+    parts = torch.load(Path(results["folder"]) / "checkpoint.pt", weights_only=True)["replay"]["parts"]
+    steps = parts["action"].view(-1, 8)[:10]
+    assert [len(steps[start : start + 4].unique()) for start in (0, 4, 8)] == [8, 8, 8]
+    assert len(steps.unique()) == 24
 
 
 def test_terminations_and_only_they_end_the_future(sac: ModuleType, aim: EnvPackage, tmp_path: Path) -> None:

@@ -49,6 +49,16 @@ def test_a_vector_of_numbers_is_handed_on_as_it_is(common: ModuleType) -> None:
     assert look.size == 3
 
 
+def test_bounded_numbers_are_scaled_where_told_to(common: ModuleType) -> None:
+    space = gym.spaces.Box(np.array([-1.2, -0.07, 3], np.float32), np.array([0.6, 0.07, 3], np.float32))
+    look = common.Vector(space, "x.py", scale=True)
+    ends = torch.from_numpy(np.stack([space.low, (space.low + space.high) / 2, space.high]))
+    expected = torch.tensor([[-1.0, -1, -1], [0, 0, -1], [1, 1, -1]])  # a number that cannot vary stays one
+    torch.testing.assert_close(look(ends), expected)
+    with pytest.raises(SystemExit, match=r"x\.py --scale needs observations with finite bounds"):
+        common.Vector(gym.spaces.Box(-np.inf, np.inf, (2,)), "x.py", scale=True)
+
+
 def test_a_choice_is_one_hot(common: ModuleType) -> None:
     look = common.Vector(gym.spaces.Discrete(4, start=-1), "x.py")
     assert look(torch.tensor([-1, 2])).tolist() == [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]

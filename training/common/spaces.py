@@ -18,21 +18,26 @@ class Vector:
     Discrete and MultiDiscrete choices are one-hot, since their numbers have no order. The parts of a Dict follow
     each other in its own order. With `one_hot`, the numbers of a Box of integers are choices too, of so many: what
     MiniGrid's OneHotPartialObsWrapper does to an image whose numbers are names of things. Larger ones are all zeros.
+    With `scale`, a Box of floats is brought from its bounds to between -1 and 1.
 
         look = Vector(envs.single_observation_space, "ppo.py")
         look(observation)   # tensors [N, ...], or a dict of them, to float32 [N, size]
 
     Raises:
-        SystemExit: another kind of space.
+        SystemExit: another kind of space, or `scale` for a Box without finite bounds.
     """
 
-    def __init__(self, space: gym.Space[Any], script: str, one_hot: int = 0) -> None:
-        self.space, self.one_hot = space, one_hot
+    def __init__(self, space: gym.Space[Any], script: str, one_hot: int = 0, scale: bool = False) -> None:
+        self.space, self.one_hot, self.scale = space, one_hot, scale
         self.parts = dict(space.items()) if isinstance(space, gym.spaces.Dict) else {"": space}
         self.size = sum(_size(part, script, one_hot) for part in self.parts.values())
         # The usual case costs nothing in each step, and gives back the very tensor that came.
         self.as_it_is = isinstance(space, gym.spaces.Box) and space.dtype == np.float32 and len(space.shape) == 1
+        self.as_it_is &= not scale
         self._scales: dict[str, tuple[Tensor, Tensor]] = {}
+        for part in self.parts.values():
+            if scale and isinstance(part, gym.spaces.Box) and not part.is_bounded():
+                raise SystemExit(f"{script} --scale needs observations with finite bounds, not {part}")
 
     def __call__(self, observation: Any) -> Tensor:
         if self.as_it_is:
@@ -62,12 +67,16 @@ class Vector:
                 return (numbers[..., None] == torch.arange(self.one_hot, device=numbers.device)).float().flatten(1)
             low, reach = self._scale(name, space, numbers.device)
             return (numbers - low) / reach
+        if self.scale and isinstance(space, gym.spaces.Box):
+            low, reach = self._scale(name, space, numbers.device)
+            return 2 * (numbers - low) / reach - 1
         return numbers
 
     def _scale(self, name: str, space: gym.spaces.Box, device: torch.device) -> tuple[Tensor, Tensor]:
         if name not in self._scales:
             low, high = (torch.from_numpy(bound.astype(np.float64).flatten()) for bound in (space.low, space.high))
-            self._scales[name] = low.float().to(device), (high - low).clamp(min=1).float().to(device)
+            reach = torch.where(high > low, high - low, 1.0)  # what can be but one number has no reach
+            self._scales[name] = low.float().to(device), reach.float().to(device)
         return self._scales[name]
 
 
