@@ -126,9 +126,6 @@ def _gap(things: list[Any], wall: list[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _on_floor(state: Any, x: int, y: int) -> bool:
-    inside = min(x, y) > 0 and max(x, y) < SIZE - 1
-    return (
-        inside
-        and (x != MIDDLE or y in (state.gap_top, state.gap_bottom))
-        and (y != MIDDLE or x in (state.gap_left, state.gap_right))
-    )
+    across = x != MIDDLE or y in (state.gap_top, state.gap_bottom)
+    along = y != MIDDLE or x in (state.gap_left, state.gap_right)
+    return all((min(x, y) > 0, max(x, y) < SIZE - 1, across, along))
