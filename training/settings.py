@@ -87,8 +87,12 @@ TABLE = {
     ),
     "mountaincarcontinuous": Settings(  # without held random actions the goal was never met, and 0.0 learned
         "sac", 90.0, THRESHOLD, GYMNASIUM,
-        arguments={"total_steps": 40_000, "random_steps": 8_000, "hold": 20, "scale": True, "update_to_data": 0.25,
-                   **FEW},
+        arguments={"total_steps": 60_000, "random_steps": 8_000, "hold": 20, "scale": True, "update_to_data": 0.25,
+                   "temperature": 0.1, "target_entropy": -2.0, **FEW},
+    ),
+    "minatar_seaquest": Settings(
+        "ppo", 27.7, "the scripted policy `rescue`, on MinAtar's own program",
+        arguments={"total_steps": 5_000_000, "num_envs": 256, **FEW},
     ),
     "minatar_breakout": Settings(
         "ppo", 34.5, "the scripted policy `ahead`, on MinAtar's own program",

@@ -97,6 +97,7 @@ def test_dqn_stores_true_next_observations(vector: Vector) -> None:
     assert buffer.dones[:size, 1].sum() == size // 5
 
 
+@pytest.mark.long
 def test_sac_stores_true_next_observations_and_learns_to_aim(vector: Vector) -> None:
     """aim shows the same target through its five steps, so that a next observation that differs is a reset's."""
     package = load_package(Path(__file__).parents[1] / "training" / "data" / "aim")
@@ -124,6 +125,7 @@ def test_sac_stores_true_next_observations_and_learns_to_aim(vector: Vector) -> 
     assert after > -0.1
 
 
+@pytest.mark.long
 def test_dqn_learns_toywalk(vector: Vector) -> None:
     package = simulacrum.load_package("toywalk")
     model = DQN(

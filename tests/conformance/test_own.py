@@ -26,7 +26,7 @@ def test_counter(mode, output):
     assert failures("counter", autoreset_mode=mode, output=output, max_episode_steps=4, chosen=QUICK) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["counter", "toywalk", "dials", "canvas", "rivals"])
 def test_every_rule(name):
     assert failures(name, output="numpy") == []

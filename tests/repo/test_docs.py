@@ -12,6 +12,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "tools" / "run_page.py"
+# Pages that validate or train by themselves take most of a minute each; their turn is `make test-long`.
+LONG = {
+    f"docs/{name}.md"
+    for name in (
+        *("bringing-an-environment", "checks", "cookbook", "native", "quickstart"),
+        *("viewer", "walkthrough", "webassembly-and-cuda", "writing-an-environment"),
+    )
+}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -22,7 +30,14 @@ def run_page(page, tmp_path):
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def pages():
+    """Every page as a parameter, by its path."""
+    for page in PAGES:
+        name = page.relative_to(ROOT).as_posix()
+        yield pytest.param(page, id=name, marks=(pytest.mark.long,) if name in LONG else ())
+
+
+@pytest.mark.parametrize("page", pages())
 def test_blocks_of_page_run(page, tmp_path):
     done = run_page(page, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

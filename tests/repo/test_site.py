@@ -28,6 +28,7 @@ def site(root, tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_pages_load_nothing_from_elsewhere(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 5
@@ -35,6 +36,7 @@ def test_pages_load_nothing_from_elsewhere(site):
     assert loaded == []
 
 
+@pytest.mark.long
 def test_search_index_is_in_the_site(site):
     index = (site / "search" / "search_index.json").read_text("utf-8")
     assert "reference" in index

@@ -196,6 +196,7 @@ def test_no_draw_waits_for_the_device() -> None:
     assert {value.shape[0] for value in values} == {5}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings(
     "ignore:`torch.jit.script_method` is deprecated:DeprecationWarning"
 )  # inductor's own

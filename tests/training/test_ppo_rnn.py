@@ -32,6 +32,7 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
     assert_resumes_to_the_bit(ppo_rnn, tmp_path, total_steps=6 * 320, **COUNTER)
 
 
+@pytest.mark.long
 def test_remembers_what_the_environment_shows_once(
     ppo_rnn: ModuleType, script: Script, recall: EnvPackage, tmp_path: Path
 ) -> None:

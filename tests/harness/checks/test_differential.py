@@ -46,7 +46,7 @@ def test_the_full_run_has_many_sizes_odd_ones_and_one_beyond_4096() -> None:
     assert any(plan.scripted for plan in FULL)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_full_run_of_toywalk_compares_100_000_transitions_and_meets_everything(tmp_path: Path) -> None:
     bench = Bench(package("toywalk"), failures=tmp_path)
     outcome = run_check(bench, "differential")[0]

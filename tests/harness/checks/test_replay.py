@@ -104,6 +104,7 @@ def test_rewards_must_add_up_to_the_reported_return() -> None:
     assert "episode 1" in (replay._returns([wrong]) or "")
 
 
+@pytest.mark.long
 def test_episodes_that_nothing_ends_are_cut_off_by_a_clock_of_the_recordings(check: Check, changed: Changed) -> None:
     edits = [
         ("schema.json", '"x-max-episode-steps": 60,', ""),

@@ -86,7 +86,7 @@ def test_the_strongest_clue_of_a_kind_counts() -> None:
     assert ranked([]) == ()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fault_of_the_native_form_names_its_layer(tmp_path: Path) -> None:
     old = "return right.to(torch.int32) * 2 - 1"
     new = "return right.to(torch.int32) * (1 if torch.compiler.is_compiling() else 2) - 1"
