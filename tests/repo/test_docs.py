@@ -30,14 +30,18 @@ def run_page(page, tmp_path):
     return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
 
 
-def pages():
+def page_cases():
     """Every page as a parameter, by its path."""
-    for page in PAGES:
-        name = page.relative_to(ROOT).as_posix()
-        yield pytest.param(page, id=name, marks=(pytest.mark.long,) if name in LONG else ())
+    names = [page.relative_to(ROOT).as_posix() for page in PAGES]
+    marks = {name: (pytest.mark.long,) for name in LONG}
+    return [pytest.param(page, id=name, marks=marks.get(name, ())) for page, name in zip(PAGES, names, strict=True)]
 
 
-@pytest.mark.parametrize("page", pages())
+def test_the_long_pages_are_there():
+    assert {page.relative_to(ROOT).as_posix() for page in PAGES} > LONG
+
+
+@pytest.mark.parametrize("page", page_cases())
 def test_blocks_of_page_run(page, tmp_path):
     done = run_page(page, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
