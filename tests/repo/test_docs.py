@@ -33,7 +33,7 @@ def run_page(page, tmp_path):
 def page_cases():
     """Every page as a parameter, by its path."""
     names = [page.relative_to(ROOT).as_posix() for page in PAGES]
-    marks = {name: (pytest.mark.long,) for name in LONG}
+    marks = dict.fromkeys(LONG, (pytest.mark.long,))
     return [pytest.param(page, id=name, marks=marks.get(name, ())) for page, name in zip(PAGES, names, strict=True)]
 
 
