@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from simulacrum_envs._minigrid import sight
 from torch import Tensor
 
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
-from . import CLOSED, DOOR, EMPTY, GOAL, KEY, LOCKED, OPEN, STEPS_PER_CELL, TIME_PRICE, UNSEEN, VIEW, WALL
+from . import CLOSED, DOOR, EMPTY, GOAL, KEY, LOCKED, OPEN, STEPS_PER_CELL, TIME_PRICE, UNSEEN, WALL
 
 LEFT, RIGHT, FORWARD, PICK_UP, DROP, TOGGLE = 0, 1, 2, 3, 4, 5
-EAST, SOUTH, WEST, NORTH = 0, 1, 2, 3
-HALF, ROW = VIEW // 2, (1 << VIEW) - 1  # ROW: all bits of a row
 
 
 class DoorKey(BatchedEnv):
@@ -46,7 +45,7 @@ class DoorKey(BatchedEnv):
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
         turn = (action == RIGHT).to(torch.int32) - (action == LEFT).to(torch.int32)  # R8: int32 [N]
         direction = (state.direction + turn) & 3
-        east, south = self._ahead(state)
+        east, south = sight.ahead(state.direction)
         x, y = state.x + east, state.y + south  # the cell ahead, int32 [N] each
         at_door = (x == state.split) & (y == state.door_y)  # bool [N] each, from here on
         at_key = (x == state.key_x) & (y == state.key_y)
@@ -70,79 +69,42 @@ class DoorKey(BatchedEnv):
         worth = 1.0 - TIME_PRICE * (taken.to(torch.float64) / time.to(torch.float64))  # R13: float64 [N]
         return Transition(after, torch.where(terminated, worth, 0.0), terminated, taken >= time)  # R15
 
-    def _ahead(self, state: Any) -> tuple[Tensor, Tensor]:
-        """How x and y change one cell ahead, int32 `[N]` each."""
-        east = (state.direction == EAST).to(torch.int32) - (state.direction == WEST).to(torch.int32)
-        south = (state.direction == SOUTH).to(torch.int32) - (state.direction == NORTH).to(torch.int32)
-        return east, south
-
     def observe(self, state: Any, ctx: Context) -> dict[str, Tensor]:
         door_far, door_side = self._in_view(state, state.split, state.door_y)  # R17: int32 [N] each
-        key = self._cell(*self._in_view(state, state.key_x, state.key_y))
-        goal = self._cell(*self._in_view(state, state.size - 2, state.size - 2))
+        key = sight.number(*self._in_view(state, state.key_x, state.key_y))
+        goal = sight.number(*self._in_view(state, state.size - 2, state.size - 2))
         walls, doors = self._rows(state, door_far, door_side)  # int32 [N, 7] each
-        lit = self._sight(torch.where((state.door == OPEN)[:, None], walls, walls | doors))  # R18, R19: [N, 7]
-        sides = torch.arange(VIEW, device=walls.device, dtype=torch.int32)[None, :, None]
-        # From here on [N, 7, 7]: column first, from the left; then row, from the farthest.
-        cells = torch.arange(VIEW * VIEW, device=walls.device, dtype=torch.int32).view(1, VIEW, VIEW)
-        held = torch.where(state.key_x < 0, _packed(KEY), _packed(EMPTY))  # R21: int32 [N]
-        door = _packed(DOOR) + (state.door << 16)  # int32 [N]
-        seen = torch.where(((walls.flip(1)[:, None, :] >> sides) & 1) == 1, _packed(WALL), _packed(EMPTY))  # R20
-        seen = torch.where(cells == goal[:, None, None], _packed(GOAL), seen)
-        seen = torch.where((cells == key[:, None, None]) & (state.key_x >= 0)[:, None, None], _packed(KEY), seen)
-        seen = torch.where(cells == self._cell(door_far, door_side)[:, None, None], door[:, None, None], seen)
-        seen = torch.where(cells == VIEW * HALF + VIEW - 1, held[:, None, None], seen)
-        seen = torch.where(((lit.flip(1)[:, None, :] >> sides) & 1) == 1, seen, _packed(UNSEEN))  # R22
-        # A stack as the last operation is stored layer by layer, and so without loops.
-        image = torch.stack([((seen >> shift) & 255).to(torch.uint8) for shift in (0, 8, 16)], dim=-1)
-        return {"image": image, "direction": state.direction.to(torch.int64)}  # R23
+        lit = sight.lit(torch.where((state.door == OPEN)[:, None], walls, walls | doors))  # R18, R19: [N, 7]
+        cells = sight.numbers(walls)  # from here on [N, 7, 7]: column first, from the left; then row, from the farthest
+        held = torch.where(state.key_x < 0, sight.packed(KEY), sight.packed(EMPTY))  # R21: int32 [N]
+        door = sight.packed(DOOR) + (state.door << 16)  # int32 [N]
+        seen = torch.where(sight.bits_of(walls), sight.packed(WALL), sight.packed(EMPTY))  # R20
+        seen = torch.where(cells == goal[:, None, None], sight.packed(GOAL), seen)
+        seen = torch.where((cells == key[:, None, None]) & (state.key_x >= 0)[:, None, None], sight.packed(KEY), seen)
+        seen = torch.where(cells == sight.number(door_far, door_side)[:, None, None], door[:, None, None], seen)
+        seen = torch.where(cells == sight.OWN_CELL, held[:, None, None], seen)
+        seen = torch.where(sight.bits_of(lit), seen, sight.packed(UNSEEN))  # R22
+        return {"image": sight.image(seen), "direction": state.direction.to(torch.int64)}  # R23
 
     def _in_view(self, state: Any, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """How many cells ahead of the agent a place is and how many to the right, int32 `[N]` each."""
-        east, south = self._ahead(state)
-        return east * (x - state.x) + south * (y - state.y), east * (y - state.y) - south * (x - state.x)
-
-    def _cell(self, far: Tensor, side: Tensor) -> Tensor:
-        """The number of a cell in the view, column by column, or -1 outside it: int32 `[N]`."""
-        inside = (far >= 0) & (far < VIEW) & (side >= -HALF) & (side <= HALF)
-        return torch.where(inside, VIEW * (side + HALF) + VIEW - 1 - far, -1)
+        return sight.offsets(state.direction, x - state.x, y - state.y)
 
     def _rows(self, state: Any, door_far: Tensor, door_side: Tensor) -> tuple[Tensor, Tensor]:
         """The walls of each row ahead, and the door's cell, as bits: int32 `[N, 7]`, the agent's own row first."""
-        east, south = self._ahead(state)
-        steps = torch.arange(VIEW, device=state.x.device, dtype=torch.int32)[None, :]
+        east, south = sight.ahead(state.direction)
+        steps = torch.arange(sight.VIEW, device=state.x.device, dtype=torch.int32)[None, :]
         level = (east != 0)[:, None]  # the agent looks along x
         along = torch.where(level, state.x[:, None], state.y[:, None]) + (east + south)[:, None] * steps
-        across = torch.where(level, state.y[:, None], state.x[:, None]) + (east - south)[:, None] * (steps - HALF)
+        across = torch.where(level, state.y[:, None], state.x[:, None]) + (east - south)[:, None] * (steps - sight.HALF)
         last, split = (state.size - 1)[:, None], state.split[:, None]
         whole = (along <= 0) | (along >= last) | (level & (along == split))  # bool [N, 7]: a row that is all wall
         single = (across <= 0) | (across >= last) | (~level & (across == split))  # bool [N, 7]: a column that is
         columns = (single.to(torch.int32) << steps).sum(dim=-1, dtype=torch.int32)[:, None]
-        shown = (door_side >= -HALF) & (door_side <= HALF)  # bool [N]
-        bit = torch.where(shown, 1 << (door_side + HALF).clamp(0, VIEW - 1), 0)[:, None]
+        shown = (door_side >= -sight.HALF) & (door_side <= sight.HALF)  # bool [N]
+        bit = torch.where(shown, 1 << (door_side + sight.HALF).clamp(0, sight.VIEW - 1), 0)[:, None]
         doors = torch.where(steps == door_far[:, None], bit, 0)
-        return torch.where(whole, ROW, columns) & ~doors, doors
-
-    def _sight(self, opaque: Tensor) -> Tensor:
-        """The seen cells of each row, as bits, from the opaque ones: int32 `[N, 7]`, the agent's own row first."""
-        lit, rows = torch.full_like(opaque[:, 0], 1 << HALF), []
-        for clear in (ROW & ~opaque).unbind(dim=1):  # int32 [N]
-            # To the right: the sum carries from each lit clear cell through the clear ones after it, and one further.
-            lit = (lit | (clear ^ (clear + (lit & clear)))) & ROW
-            from_left = lit & clear & (ROW >> 1)  # the last cell of a row has nothing to its right
-            lit = self._to_the_left(lit, clear)
-            from_right = lit & clear & ~1
-            rows.append(lit)
-            lit = from_left | (from_left << 1) | from_right | (from_right >> 1)
-        return torch.stack(rows, dim=1)
-
-    def _to_the_left(self, lit: Tensor, clear: Tensor) -> Tensor:
-        """`lit`, and all that follows to the left through clear cells, with the cell that ends it: int32 `[N]`."""
-        spread, through = lit & clear, clear
-        for reach in (1, 2, 4):
-            spread = spread | (through & (spread >> reach))
-            through = through & (through >> reach)
-        return lit | spread | (spread >> 1)
+        return torch.where(whole, sight.ROW, columns) & ~doors, doors
 
     @invariant("the dividing wall and its door are where they can be", rule="R24")
     def wall_in_place(self, state: Any, ctx: Context) -> Tensor:
@@ -165,8 +127,3 @@ class DoorKey(BatchedEnv):
     @invariant("no episode is longer than the room's time", rule="R27")
     def in_time(self, state: Any, ctx: Context) -> Tensor:
         return ctx.t <= STEPS_PER_CELL * state.size * state.size  # bool [N]
-
-
-def _packed(cell: tuple[int, int, int]) -> int:
-    """Object, colour and state in one integer."""
-    return cell[0] | cell[1] << 8 | cell[2] << 16

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from simulacrum_envs._minigrid import sight
 from torch import Tensor
 
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
-from . import BALL, COLLISION, EMPTY, GOAL, MOST, STEPS_PER_CELL, TIME_PRICE, VIEW, WALL
+from . import BALL, COLLISION, EMPTY, GOAL, MOST, STEPS_PER_CELL, TIME_PRICE, WALL
 
 LEFT, RIGHT, FORWARD = 0, 1, 2
-EAST, SOUTH, WEST, NORTH = 0, 1, 2, 3
 AROUND = 9  # cells of the square with a ball in the middle
 NOT_THERE = -1
 
@@ -46,7 +46,7 @@ class DynamicObstacles(BatchedEnv):
             ball_x=torch.where(there, 1 + number % width[:, None], NOT_THERE),
             ball_y=torch.where(there, 1 + number // width[:, None], NOT_THERE),
             x=1 + place % width, y=1 + place // width,
-            direction=torch.where(drawn, facing, EAST),
+            direction=torch.where(drawn, facing, sight.EAST),
         )  # fmt: skip
 
     def _numbered(self, number: Tensor, taken: list[Tensor]) -> Tensor:
@@ -60,7 +60,7 @@ class DynamicObstacles(BatchedEnv):
         return cell
 
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
-        east, south = self._ahead(state.direction)
+        east, south = sight.ahead(state.direction)
         x, y = state.x + east, state.y + south  # the cell ahead, int32 [N] each
         forward, last = action == FORWARD, state.size - 2
         wall = (x < 1) | (y < 1) | (x > last) | (y > last)  # bool [N]
@@ -104,38 +104,16 @@ class DynamicObstacles(BatchedEnv):
         return torch.stack(xs, dim=-1), torch.stack(ys, dim=-1)
 
     def observe(self, state: Any, ctx: Context) -> dict[str, Tensor]:
-        x, y = self._seen_places(state)  # R16: int32 [N, 7, 7] each
+        x, y = sight.places(state.x, state.y, state.direction)  # R16: int32 [N, 7, 7] each
         last = (state.size - 1)[:, None, None]
         wall = (x <= 0) | (y <= 0) | (x >= last) | (y >= last)  # R17: bool [N, 7, 7]
-        seen = torch.full_like(x, _packed(EMPTY))
-        seen = torch.where((x == last - 1) & (y == last - 1), _packed(GOAL), seen)
+        seen = torch.full_like(x, sight.packed(EMPTY))
+        seen = torch.where((x == last - 1) & (y == last - 1), sight.packed(GOAL), seen)
         for ball_x, ball_y in zip(state.ball_x.unbind(dim=-1), state.ball_y.unbind(dim=-1), strict=True):
-            seen = torch.where((x == ball_x[:, None, None]) & (y == ball_y[:, None, None]), _packed(BALL), seen)
-        seen = torch.where(self._own_cell(x), _packed(EMPTY), seen)  # R18
-        seen = torch.where(wall, _packed(WALL), seen)
-        # A stack as the last operation is stored layer by layer, and so without loops.
-        image = torch.stack([((seen >> shift) & 255).to(torch.uint8) for shift in (0, 8, 16)], dim=-1)  # [N, 7, 7, 3]
-        return {"image": image, "direction": state.direction.to(torch.int64)}  # R19
-
-    def _ahead(self, direction: Tensor) -> tuple[Tensor, Tensor]:
-        """How x and y change one cell ahead, int32 of the same shape each."""
-        east = (direction == EAST).to(torch.int32) - (direction == WEST).to(torch.int32)
-        south = (direction == SOUTH).to(torch.int32) - (direction == NORTH).to(torch.int32)
-        return east, south
-
-    def _seen_places(self, state: Any) -> tuple[Tensor, Tensor]:
-        """The room's x and y of each cell of the view: column first, from left; then row, from the farthest."""
-        cells = torch.arange(VIEW, device=state.x.device, dtype=torch.int32)
-        right, far = (cells - VIEW // 2)[None, :, None], (VIEW - 1 - cells)[None, None, :]
-        east, south = self._ahead(state.direction[:, None, None])  # [N, 1, 1] each
-        x = state.x[:, None, None] + east * far - south * right  # [N, 7, 7]
-        y = state.y[:, None, None] + south * far + east * right
-        return x, y
-
-    def _own_cell(self, view: Tensor) -> Tensor:
-        """bool `[1, 7, 7]`: the cell of the view on which the agent stands."""
-        cells = torch.arange(VIEW, device=view.device)
-        return (cells == VIEW // 2)[None, :, None] & (cells == VIEW - 1)[None, None, :]
+            seen = torch.where((x == ball_x[:, None, None]) & (y == ball_y[:, None, None]), sight.packed(BALL), seen)
+        seen = torch.where(sight.numbers(x) == sight.OWN_CELL, sight.packed(EMPTY), seen)  # R18
+        seen = torch.where(wall, sight.packed(WALL), seen)
+        return {"image": sight.image(seen), "direction": state.direction.to(torch.int64)}  # R19
 
     @invariant("the agent is in the room", rule="R20")
     def in_the_room(self, state: Any, ctx: Context) -> Tensor:
@@ -156,8 +134,3 @@ class DynamicObstacles(BatchedEnv):
     @invariant("no episode is longer than the room's time", rule="R22")
     def in_time(self, state: Any, ctx: Context) -> Tensor:
         return ctx.t <= STEPS_PER_CELL * state.size * state.size  # bool [N]
-
-
-def _packed(cell: tuple[int, int, int]) -> int:
-    """Object, colour and state in one integer."""
-    return cell[0] | cell[1] << 8 | cell[2] << 16

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from simulacrum_envs._minigrid import sight
 from torch import Tensor
 
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
-from . import EMPTY, GOAL, STEPS_PER_CELL, TIME_PRICE, VIEW, WALL
+from . import EMPTY, GOAL, STEPS_PER_CELL, TIME_PRICE, WALL
 
 LEFT, RIGHT, FORWARD = 0, 1, 2
-EAST, SOUTH, WEST, NORTH = 0, 1, 2, 3
 
 
 class Empty(BatchedEnv):
@@ -34,7 +34,7 @@ class Empty(BatchedEnv):
             size=ctx.params.size,  # R2
             x=torch.where(drawn, 1 + place % width, 1),
             y=torch.where(drawn, 1 + place // width, 1),
-            direction=torch.where(drawn, facing, EAST),
+            direction=torch.where(drawn, facing, sight.EAST),
         )
 
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
@@ -53,39 +53,22 @@ class Empty(BatchedEnv):
     def _forward(self, state: Any, action: Tensor) -> tuple[Tensor, Tensor]:
         """x and y after the move, int32 `[N]` each."""
         forward = action == FORWARD
-        east = (state.direction == EAST).to(torch.int32) - (state.direction == WEST).to(torch.int32)
-        south = (state.direction == SOUTH).to(torch.int32) - (state.direction == NORTH).to(torch.int32)
+        east, south = sight.ahead(state.direction)
         x, y = state.x + east, state.y + south
         free = forward & (x > 0) & (y > 0) & (x < state.size - 1) & (y < state.size - 1)
         return torch.where(free, x, state.x), torch.where(free, y, state.y)
 
     def observe(self, state: Any, ctx: Context) -> dict[str, Tensor]:
-        x, y = self._seen_places(state)  # R11: int32 [N, 7, 7] each
+        x, y = sight.places(state.x, state.y, state.direction)  # R11: int32 [N, 7, 7] each
         last = (state.size - 1)[:, None, None]
         wall = (x <= 0) | (y <= 0) | (x >= last) | (y >= last)  # R12: bool [N, 7, 7]
-        goal = (x == last - 1) & (y == last - 1) & ~self._own_cell(x)  # R13
+        goal = (x == last - 1) & (y == last - 1) & (sight.numbers(x) != sight.OWN_CELL)  # R13
         channels = [
             torch.where(wall, WALL[k], torch.where(goal, GOAL[k], torch.full_like(x, EMPTY[k]))) for k in range(3)
         ]
         # A stack as the last operation is stored layer by layer, and so without loops.
         image = torch.stack([channel.to(torch.uint8) for channel in channels], dim=-1)  # [N, 7, 7, 3]
         return {"image": image, "direction": state.direction.to(torch.int64)}  # R14
-
-    def _seen_places(self, state: Any) -> tuple[Tensor, Tensor]:
-        """The room's x and y of each cell of the view: column first, from left; then row, from the farthest."""
-        cells = torch.arange(VIEW, device=state.x.device, dtype=torch.int32)
-        right, ahead = (cells - VIEW // 2)[None, :, None], (VIEW - 1 - cells)[None, None, :]
-        direction = state.direction[:, None, None]
-        east = (direction == EAST).to(torch.int32) - (direction == WEST).to(torch.int32)  # [N, 1, 1]
-        south = (direction == SOUTH).to(torch.int32) - (direction == NORTH).to(torch.int32)
-        x = state.x[:, None, None] + east * ahead - south * right  # [N, 7, 7]
-        y = state.y[:, None, None] + south * ahead + east * right
-        return x, y
-
-    def _own_cell(self, view: Tensor) -> Tensor:
-        """bool `[1, 7, 7]`: the cell of the view on which the agent stands."""
-        cells = torch.arange(VIEW, device=view.device)
-        return (cells == VIEW // 2)[None, :, None] & (cells == VIEW - 1)[None, None, :]
 
     @invariant("the agent is in the room", rule="R15")
     def in_the_room(self, state: Any, ctx: Context) -> Tensor:

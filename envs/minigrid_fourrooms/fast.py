@@ -9,20 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from simulacrum_envs._minigrid import sight
 from torch import Tensor
 
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
-from . import EMPTY, GOAL, MAX_STEPS, SIZE, TIME_PRICE, UNSEEN, VIEW, WALL
+from . import EMPTY, GOAL, MAX_STEPS, SIZE, TIME_PRICE, UNSEEN, WALL
 
 LEFT, RIGHT, FORWARD = 0, 1, 2
-EAST, SOUTH, WEST, NORTH = 0, 1, 2, 3
 LAST, MIDDLE = SIZE - 1, SIZE // 2
 SIDE = MIDDLE - 1  # cells along each side of a room
 FLOOR = 4 * SIDE * SIDE + 4  # cells that are no walls
-HALF, ROW = VIEW // 2, (1 << VIEW) - 1  # ROW: all bits of a row
-OWN_CELL = VIEW * HALF + VIEW - 1  # its number in the view, column by column
 
 
 class FourRooms(BatchedEnv):
@@ -66,7 +64,7 @@ class FourRooms(BatchedEnv):
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
         turn = (action == RIGHT).to(torch.int32) - (action == LEFT).to(torch.int32)  # R7: int32 [N]
         direction = (state.direction + turn) & 3
-        east, south = self._ahead(state)
+        east, south = sight.ahead(state.direction)
         x, y = state.x + east, state.y + south  # the cell ahead, int32 [N] each
         moves = (action == FORWARD) & self._on_floor(state, x, y)  # R8: bool [N]
         at_goal = moves & (x == state.goal_x) & (y == state.goal_y)
@@ -74,12 +72,6 @@ class FourRooms(BatchedEnv):
         taken = ctx.t + 1  # int32 [N]
         worth = 1.0 - TIME_PRICE * (taken.to(torch.float64) / MAX_STEPS)  # R9: float64 [N]
         return Transition(after, torch.where(at_goal, worth, 0.0), at_goal, taken >= MAX_STEPS)  # R10, R11
-
-    def _ahead(self, state: Any) -> tuple[Tensor, Tensor]:
-        """How x and y change one cell ahead, int32 `[N]` each."""
-        east = (state.direction == EAST).to(torch.int32) - (state.direction == WEST).to(torch.int32)
-        south = (state.direction == SOUTH).to(torch.int32) - (state.direction == NORTH).to(torch.int32)
-        return east, south
 
     def _on_floor(self, state: Any, x: Tensor, y: Tensor) -> Tensor:
         """bool `[N]`: the place is within the grid and no wall."""
@@ -90,38 +82,30 @@ class FourRooms(BatchedEnv):
 
     def observe(self, state: Any, ctx: Context) -> dict[str, Tensor]:
         walls = self._rows(state)  # R13, R14: int32 [N, 7]
-        lit = self._sight(walls)  # R15: int32 [N, 7]
-        sides = torch.arange(VIEW, device=walls.device, dtype=torch.int32)[None, :, None]
-        # From here on [N, 7, 7]: column first, from the left; then row, from the farthest.
-        cells = torch.arange(VIEW * VIEW, device=walls.device, dtype=torch.int32).view(1, VIEW, VIEW)
-        wall = ((walls.flip(1)[:, None, :] >> sides) & 1) == 1  # R16: bool
-        seen = torch.where(wall, _packed(WALL), torch.full_like(cells, _packed(EMPTY)))  # int32
-        seen = torch.where(cells == self._goal_cell(state)[:, None, None], _packed(GOAL), seen)
-        seen = torch.where(cells == OWN_CELL, _packed(EMPTY), seen)  # R17
-        seen = torch.where(((lit.flip(1)[:, None, :] >> sides) & 1) == 1, seen, _packed(UNSEEN))  # R18
-        # A stack as the last operation is stored layer by layer, and so without loops.
-        image = torch.stack([((seen >> shift) & 255).to(torch.uint8) for shift in (0, 8, 16)], dim=-1)
-        return {"image": image, "direction": state.direction.to(torch.int64)}  # R19
+        lit = sight.lit(walls)  # R15: int32 [N, 7]
+        cells = sight.numbers(walls)  # from here on [N, 7, 7]: column first, from the left; then row, from the farthest
+        wall = sight.bits_of(walls)  # R16: bool
+        seen = torch.where(wall, sight.packed(WALL), torch.full_like(cells, sight.packed(EMPTY)))  # int32
+        seen = torch.where(cells == self._goal_cell(state)[:, None, None], sight.packed(GOAL), seen)
+        seen = torch.where(cells == sight.OWN_CELL, sight.packed(EMPTY), seen)  # R17
+        seen = torch.where(sight.bits_of(lit), seen, sight.packed(UNSEEN))  # R18
+        return {"image": sight.image(seen), "direction": state.direction.to(torch.int64)}  # R19
 
     def _goal_cell(self, state: Any) -> Tensor:
         """The number of the goal's cell in the view, column by column, or -1 outside it: int32 `[N]`."""
-        east, south = self._ahead(state)
-        right, down = state.goal_x - state.x, state.goal_y - state.y
-        far, side = east * right + south * down, east * down - south * right
-        inside = (far >= 0) & (far < VIEW) & (side >= -HALF) & (side <= HALF)
-        return torch.where(inside, VIEW * (side + HALF) + VIEW - 1 - far, -1)
+        return sight.number(*sight.offsets(state.direction, state.goal_x - state.x, state.goal_y - state.y))
 
     def _rows(self, state: Any) -> Tensor:
         """The walls of each row ahead, as bits: int32 `[N, 7]`, the agent's own row first."""
-        east, south = self._ahead(state)
-        steps = torch.arange(VIEW, device=state.x.device, dtype=torch.int32)[None, :]
+        east, south = sight.ahead(state.direction)
+        steps = torch.arange(sight.VIEW, device=state.x.device, dtype=torch.int32)[None, :]
         level = (east != 0)[:, None]  # the agent looks along x
         x, y, top, left, right, bottom = (
             part[:, None]
             for part in (state.x, state.y, state.gap_top, state.gap_left, state.gap_right, state.gap_bottom)
         )
         along = torch.where(level, x, y) + (east + south)[:, None] * steps  # [N, 7]: of each row
-        across = torch.where(level, y, x) + (east - south)[:, None] * (steps - HALF)  # [N, 7]: of each bit
+        across = torch.where(level, y, x) + (east - south)[:, None] * (steps - sight.HALF)  # [N, 7]: of each bit
         # The gaps in the wall that crosses the view, and those in the wall that runs along it.
         gap = (across == torch.where(level, top, left)) | (across == torch.where(level, bottom, right))
         beside = (along == torch.where(level, left, top)) | (along == torch.where(level, right, bottom))
@@ -130,29 +114,8 @@ class FourRooms(BatchedEnv):
             return (columns.to(torch.int32) << steps).sum(dim=-1, dtype=torch.int32)[:, None]
 
         plain = bits((across <= 0) | (across >= LAST)) | torch.where(beside, 0, bits(across == MIDDLE))
-        rows = torch.where(along == MIDDLE, ROW & ~bits(gap), plain)
-        return torch.where((along <= 0) | (along >= LAST), ROW, rows)
-
-    def _sight(self, opaque: Tensor) -> Tensor:
-        """The seen cells of each row, as bits, from the opaque ones: int32 `[N, 7]`, the agent's own row first."""
-        lit, rows = torch.full_like(opaque[:, 0], 1 << HALF), []
-        for clear in (ROW & ~opaque).unbind(dim=1):  # int32 [N]
-            # To the right: the sum carries from each lit clear cell through the clear ones after it, and one further.
-            lit = (lit | (clear ^ (clear + (lit & clear)))) & ROW
-            from_left = lit & clear & (ROW >> 1)  # the last cell of a row has nothing to its right
-            lit = self._to_the_left(lit, clear)
-            from_right = lit & clear & ~1
-            rows.append(lit)
-            lit = from_left | (from_left << 1) | from_right | (from_right >> 1)
-        return torch.stack(rows, dim=1)
-
-    def _to_the_left(self, lit: Tensor, clear: Tensor) -> Tensor:
-        """`lit`, and all that follows to the left through clear cells, with the cell that ends it: int32 `[N]`."""
-        spread, through = lit & clear, clear
-        for reach in (1, 2, 4):
-            spread = spread | (through & (spread >> reach))
-            through = through & (through >> reach)
-        return lit | spread | (spread >> 1)
+        rows = torch.where(along == MIDDLE, sight.ROW & ~bits(gap), plain)
+        return torch.where((along <= 0) | (along >= LAST), sight.ROW, rows)
 
     @invariant("neither the agent nor the goal is in a wall", rule="R20")
     def out_of_walls(self, state: Any, ctx: Context) -> Tensor:
@@ -161,8 +124,3 @@ class FourRooms(BatchedEnv):
     @invariant("no episode is longer than its time", rule="R21")
     def in_time(self, state: Any, ctx: Context) -> Tensor:
         return ctx.t <= MAX_STEPS  # bool [N]
-
-
-def _packed(cell: tuple[int, int, int]) -> int:
-    """Object, colour and state in one integer."""
-    return cell[0] | cell[1] << 8 | cell[2] << 16

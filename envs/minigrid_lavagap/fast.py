@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from simulacrum_envs._minigrid import sight
 from torch import Tensor
 
 from simulacrum.twin.batched import BatchedEnv, Context, Transition
 from simulacrum.twin.invariant import invariant
 
-from . import EMPTY, GOAL, LAVA, STEPS_PER_CELL, TIME_PRICE, UNSEEN, VIEW, WALL
+from . import EMPTY, GOAL, LAVA, STEPS_PER_CELL, TIME_PRICE, UNSEEN, WALL
 
 LEFT, RIGHT, FORWARD = 0, 1, 2
-EAST, SOUTH, WEST, NORTH = 0, 1, 2, 3
 
 
 class LavaGap(BatchedEnv):
@@ -38,7 +38,7 @@ class LavaGap(BatchedEnv):
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
         turn = (action == RIGHT).to(torch.int32) - (action == LEFT).to(torch.int32)  # R4: int32 [N]
         direction = (state.direction + turn) & 3
-        east, south = self._ahead(state.direction)
+        east, south = sight.ahead(state.direction)
         x, y = state.x + east, state.y + south  # the cell ahead, int32 [N] each
         last = state.size - 2
         moves = (action == FORWARD) & (x > 0) & (y > 0) & (x <= last) & (y <= last)  # R5: bool [N]
@@ -50,40 +50,18 @@ class LavaGap(BatchedEnv):
         return Transition(after, torch.where(at_goal, worth, 0.0), at_goal | in_lava, taken >= time)  # R7, R8
 
     def observe(self, state: Any, ctx: Context) -> dict[str, Tensor]:
-        x, y = self._seen_places(state)  # R10: int32 [N, 7, 7] each
+        x, y = sight.places(state.x, state.y, state.direction)  # R10: int32 [N, 7, 7] each
         last, gap_x, gap_y = (part[:, None, None] for part in (state.size - 1, state.gap_x, state.gap_y))
         outside = (x < 0) | (y < 0) | (x > last) | (y > last)  # R11: bool [N, 7, 7]
         wall = (x == 0) | (y == 0) | (x == last) | (y == last)  # R12
         goal = (x == last - 1) & (y == last - 1)
         lava = (x == gap_x) & (y != gap_y)
-        seen = torch.where(lava, _packed(LAVA), torch.full_like(x, _packed(EMPTY)))  # int32 [N, 7, 7]
-        seen = torch.where(goal, _packed(GOAL), seen)
-        seen = torch.where(wall, _packed(WALL), seen)
-        seen = torch.where(self._own_cell(x), _packed(EMPTY), seen)  # R13
-        seen = torch.where(outside, _packed(UNSEEN), seen)
-        # A stack as the last operation is stored layer by layer, and so without loops.
-        image = torch.stack([((seen >> shift) & 255).to(torch.uint8) for shift in (0, 8, 16)], dim=-1)  # [N, 7, 7, 3]
-        return {"image": image, "direction": state.direction.to(torch.int64)}  # R14
-
-    def _ahead(self, direction: Tensor) -> tuple[Tensor, Tensor]:
-        """How x and y change one cell ahead, int32 of the same shape each."""
-        east = (direction == EAST).to(torch.int32) - (direction == WEST).to(torch.int32)
-        south = (direction == SOUTH).to(torch.int32) - (direction == NORTH).to(torch.int32)
-        return east, south
-
-    def _seen_places(self, state: Any) -> tuple[Tensor, Tensor]:
-        """The room's x and y of each cell of the view: column first, from left; then row, from the farthest."""
-        cells = torch.arange(VIEW, device=state.x.device, dtype=torch.int32)
-        right, far = (cells - VIEW // 2)[None, :, None], (VIEW - 1 - cells)[None, None, :]
-        east, south = self._ahead(state.direction[:, None, None])  # [N, 1, 1] each
-        x = state.x[:, None, None] + east * far - south * right  # [N, 7, 7]
-        y = state.y[:, None, None] + south * far + east * right
-        return x, y
-
-    def _own_cell(self, view: Tensor) -> Tensor:
-        """bool `[1, 7, 7]`: the cell of the view on which the agent stands."""
-        cells = torch.arange(VIEW, device=view.device)
-        return (cells == VIEW // 2)[None, :, None] & (cells == VIEW - 1)[None, None, :]
+        seen = torch.where(lava, sight.packed(LAVA), torch.full_like(x, sight.packed(EMPTY)))  # int32 [N, 7, 7]
+        seen = torch.where(goal, sight.packed(GOAL), seen)
+        seen = torch.where(wall, sight.packed(WALL), seen)
+        seen = torch.where(sight.numbers(x) == sight.OWN_CELL, sight.packed(EMPTY), seen)  # R13
+        seen = torch.where(outside, sight.packed(UNSEEN), seen)
+        return {"image": sight.image(seen), "direction": state.direction.to(torch.int64)}  # R14
 
     @invariant("the agent is in the room", rule="R15")
     def in_the_room(self, state: Any, ctx: Context) -> Tensor:
@@ -96,8 +74,3 @@ class LavaGap(BatchedEnv):
     @invariant("no episode is longer than the room's time", rule="R17")
     def in_time(self, state: Any, ctx: Context) -> Tensor:
         return ctx.t <= STEPS_PER_CELL * state.size * state.size  # bool [N]
-
-
-def _packed(cell: tuple[int, int, int]) -> int:
-    """Object, colour and state in one integer."""
-    return cell[0] | cell[1] << 8 | cell[2] << 16

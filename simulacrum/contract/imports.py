@@ -91,6 +91,18 @@ def reachable(folder: Path, start: str, problems: list[Problem] | None = None) -
     return found
 
 
+def own_modules(folder: Path, reached: Sequence[Reached]) -> set[str]:
+    """The names by which `reached` files import each other absolutely: those of modules that are no package's own."""
+    files = {one.source.path.resolve() for one in reached}
+    found: set[str] = set()
+    for one in reached:
+        for entry in one.source.imports():
+            target = None if entry.level else _file_of(entry, one.source.path, folder)
+            if target is not None and target.resolve() in files:
+                found.add(entry.module)
+    return found
+
+
 def _is_twin(path: Path, folder: Path) -> bool:
     return path.resolve() in {(folder / f"{twin}.py").resolve() for twin in TWINS}
 

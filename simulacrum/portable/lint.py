@@ -15,7 +15,7 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -85,8 +85,11 @@ def operations() -> Operations:
     return Operations(allowed, refused, named)
 
 
-def lint_fast(path: str | Path) -> list[Finding]:
-    """All findings of a file in order, waived ones included; PackageError where it is not readable Python."""
+def lint_fast(path: str | Path, linted: Collection[str] = ()) -> list[Finding]:
+    """All findings of a file in order, waived ones included; PackageError where it is not readable Python.
+
+    `linted` names modules that are read like this file, and so may be imported by it.
+    """
     from simulacrum.portable.lint_visitor import Visitor
 
     file = Path(path)
@@ -101,7 +104,7 @@ def lint_fast(path: str | Path) -> list[Finding]:
             where=str(file),
             next_step="mend the file, then validate again",
         ) from error
-    visitor = Visitor(operations())
+    visitor = Visitor(operations(), linted)
     visitor.visit(tree)
     waivers = _waivers(text)
     findings: set[Finding] = set()

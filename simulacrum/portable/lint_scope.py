@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Collection
 
 from simulacrum.portable.lint import Operations
 from simulacrum.portable.lint_values import Values
@@ -29,8 +30,8 @@ Found = tuple[ast.AST, str, str, str]
 class Scope(ast.NodeVisitor):
     """Follows names from import and assignment to use; collects (node, operation, reason, instead) in `found`."""
 
-    def __init__(self, table: Operations) -> None:
-        self.table = table
+    def __init__(self, table: Operations, linted: Collection[str] = ()) -> None:
+        self.table, self.linted = table, frozenset(linted)
         self.found: list[Found] = []
         self.values = Values({})
         self.function = ""
@@ -53,7 +54,7 @@ class Scope(ast.NodeVisitor):
         self._judge_import(node, node.module or "")
 
     def _judge_import(self, node: ast.AST, module: str) -> None:
-        if module.split(".")[0] not in _STANDARD | {"torch", "simulacrum"}:
+        if module not in self.linted and module.split(".")[0] not in _STANDARD | {"torch", "simulacrum"}:
             self._add(node, f"import {module}", "import")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:

@@ -1,15 +1,19 @@
 """`spec_contract`: spec.md and schema.json exist, are complete, agree with each other and with the code.
 
-First everything that can be read: the agreement of all files, and the operations of fast.py. Then, on a package that
-holds together, what both twins do with states: that loading and dumping are inverse to each other on ordinary and on
-extreme values, that both carry the same invariants, and that neither keeps anything between two calls.
+First everything that can be read: the agreement of all files, and the operations of fast.py and of what it imports.
+Then, on a package that holds together, what both twins do with states: that loading and dumping are inverse to each
+other on ordinary and on extreme values, that both carry the same invariants, and that neither keeps anything between
+two calls.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from simulacrum.contract.agreement import Problem, check_agreement
+from simulacrum.contract.imports import own_modules, reachable
 from simulacrum.contract.spaces import single_action_space, single_observation_space
 from simulacrum.engine.boundary import draw_layout
 from simulacrum.harness.bench import Bench, Outcome, failed, passed
@@ -24,10 +28,9 @@ def run(bench: Bench) -> Outcome:
     """All problems at once where the files contradict each other, else what the twins do with states."""
     bench.say("reading", 0, 4)
     problems = [str(problem) for problem in check_agreement(bench.package)]
-    findings = [] if _unreadable(problems) else lint_fast(bench.package.folder / "fast.py")
-    open_findings = [finding for finding in findings if finding.waived is None]
-    problems += [_told(finding) for finding in open_findings]
-    evidence: dict[str, Any] = {"lint_waivers": [_told(finding) for finding in findings if finding.waived]}
+    findings = [] if _unreadable(problems) else lint_twin(bench.package.folder)
+    problems += [str(finding) for finding in findings if finding.waived is None]
+    evidence: dict[str, Any] = {"lint_waivers": [str(finding) for finding in findings if finding.waived]}
     if problems:
         return failed(_listed(problems), problems=problems, **evidence)
     evidence.update(_facts(bench))
@@ -48,8 +51,11 @@ def _unreadable(problems: list[str]) -> bool:
     return any(problem.startswith("fast.py") and "is not Python" in problem for problem in problems)
 
 
-def _told(finding: Finding) -> str:
-    return str(finding).replace(finding.file, "fast.py", 1)
+def lint_twin(folder: Path) -> list[Finding]:
+    """The lint's findings of fast.py and of every project file that it runs: none escapes by standing elsewhere."""
+    reached = reachable(folder, "fast")
+    modules = own_modules(folder, reached)
+    return [replace(finding, file=one.name) for one in reached for finding in lint_fast(one.source.path, modules)]
 
 
 def _listed(problems: list[str]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from kit import NAMES, package
@@ -8,6 +9,7 @@ from kit import NAMES, package
 from simulacrum.contract.fields import Field
 from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.bench import Bench, Outcome
+from simulacrum.harness.checks.spec_contract import lint_twin
 from simulacrum.harness.extremes import ends
 from simulacrum.harness.purity import impurities
 
@@ -69,6 +71,31 @@ def test_an_operation_off_the_list_is_named_by_line(check: Check, changed: Chang
     assert outcome.status == "failed"
     assert "fast.py:" in outcome.message
     assert "sin" in outcome.message
+
+
+def test_what_fast_imports_is_read_as_well(check: Check, changed: Changed) -> None:
+    edits = (
+        ("__init__.py", "GOAL_REWARD = 10.0", "GOAL_REWARD = 10.0\n\n\ndef bent(x):\n    return x + x.sin() * 0.0\n"),
+        ("fast.py", "from . import ", "from . import bent, "),
+        ("fast.py", "where = state.position.to(torch.float32) / GOAL", "where = bent(state.position) / GOAL"),
+    )
+    outcome = check("spec_contract", changed("toywalk", *edits))
+    assert outcome.status == "failed"
+    assert "__init__.py:" in outcome.message
+    assert ".sin()" in outcome.message
+
+
+def test_a_file_that_twins_share_is_no_finding_but_what_it_does_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shared_by_twins.py").write_text("import torch\n\n\ndef bent(x):\n    return torch.sin(x)\n")
+    folder = tmp_path / "shown"
+    folder.mkdir()
+    (folder / "fast.py").write_text("from shared_by_twins import bent\nimport simplejson_of_nobody\n")
+    found = [(Path(finding.file).name, finding.line, finding.operation) for finding in lint_twin(folder)]
+    assert found == [("fast.py", 2, "import simplejson_of_nobody"), ("shared_by_twins.py", 5, "torch.sin")]
 
 
 def test_a_waived_operation_passes_and_is_reported(check: Check, changed: Changed) -> None:
