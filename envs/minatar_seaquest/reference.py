@@ -116,8 +116,9 @@ class Seaquest(ReferenceEnv):
         game.f_bullets = bullets(state.shots_left, state.shots_right, 0)
         game.f_bullets.sort(key=lambda bullet: -abs(bullet[0] - state.player_x))  # the one that was fired first
         game.e_bullets = bullets(state.bombs_left, state.bombs_right, 1)
-        game.e_fish = [[x, y, to_right, m] for x, y, to_right, m, kind in enemies(state) if not kind]
-        game.e_subs = [[x, y, to_right, m, kind - 1] for x, y, to_right, m, kind in enemies(state) if kind]
+        there = list(enemies(state))
+        game.e_fish = [[x, y, to_right, m] for x, y, to_right, m, kind in there if not kind]
+        game.e_subs = [[x, y, to_right, m, kind - 1] for x, y, to_right, m, kind in there if kind]
         game.divers = [[state.diver_x[k], state.diver_y[k], state.diver_right[k], wait] for k in (0, 1)]
         game.divers = [diver for diver in game.divers if diver[1]]
         outer.last_action = state.last_action
@@ -267,9 +268,11 @@ def enemies(state: Any) -> Iterator[tuple[int, int, bool, int, int]]:
     """(x, y, to the right, steps until it moves, digit of a sub or 0), of each lane those first that came first."""
     for k in range(LANES):
         right = state.to_right[k]
+        there = [(m, state.fish[m][k], state.subs[m][k]) for m in range(TIMERS)]
+        there = [one for one in there if any(one[1:])]  # most lanes are empty
         for x in reversed(range(SIZE)) if right else range(SIZE):
-            for m in range(TIMERS):
-                if state.fish[m][k] >> x & 1:
+            for m, fish, subs in there:
+                if fish >> x & 1:
                     yield x, k + 1, right, m, 0
-                if kind := state.subs[m][k] // 16**x % 16:
+                if kind := subs // 16**x % 16:
                     yield x, k + 1, right, m, kind

@@ -55,11 +55,14 @@ class Seen:
 
     def bits(self, number: int, word: str, *operands: Any) -> Any:
         """`a | b` or `a & b`, and which of them decided alone where all are truths."""
-        if all(isinstance(operand, bool) for operand in operands):
+        # Integers come by the hundred in references that keep rows of bits, so they are sorted out first.
+        if type(operands[0]) is bool and all(isinstance(operand, bool) for operand in operands):
             if number not in self.full:
                 self._decide(number, word == "or", list(operands))
-        else:
+        elif number not in self.other:
             self.other.update(range(number, number + len(operands) + 1))
+        if len(operands) == 2:
+            return operands[0] | operands[1] if word == "or" else operands[0] & operands[1]
         return functools.reduce(operator.or_ if word == "or" else operator.and_, operands)
 
     def _decide(self, number: int, decisive: bool, truths: list[bool | None]) -> None:
