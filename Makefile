@@ -47,7 +47,7 @@ test: $(READY) ## all tests but those of test-long
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 -m "not long and not browser" $(ARGS)
 
 test-long: $(READY) ## the tests that take minutes: planted faults, generated programs, portable functions, WebAssembly, CUDA source
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --durations=5 -m long $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --durations=5 -m long $(ARGS)
 
 test-fast: $(READY) ## the tests that are not marked slow
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m "not slow and not long and not browser" $(ARGS)
