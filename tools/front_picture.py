@@ -1,8 +1,9 @@
-"""The README's picture, made of a real run: `python tools/front_picture.py` writes docs/assets/front.gif.
+"""The README's picture, made of a real run: `python tools/front_picture.py` writes docs/assets/front.gif and front.png.
 
 A copy of forager gets one change in its batched twin that moves a rounding. 64 rows of it are then stepped beside
 their references by the battery's own lockstep, with random actions, until the bits of something differ. The picture has
-a frame for each step. All that it tells of the divergence is what the record says.
+a frame for each step. All that it tells of the divergence is what the record says. The PNG is the last frame, for who
+has asked for less motion.
 
 Needs the extras `plots` and `video`; takes some seconds.
 """
@@ -212,13 +213,17 @@ def _verdict(say: Any, told: Story, moment: Moment, *, last: bool) -> None:
 
 
 def write(frames: list[Image.Image], path: Path) -> None:
-    """One GIF that goes round, with the same colours in all frames: those of `style` as they are, and 246 more."""
+    """One GIF that goes round, with the same colours in all frames: those of `style` as they are, and 246 more.
+
+    Beside it the last frame alone, as a PNG of the same name.
+    """
     own = [style.PAPER, style.INK, style.MUTED, *style.SERIES]
     exact = [int(color[place : place + 2], 16) for color in own for place in (1, 3, 5)]
     colors = np.array(exact + frames[-1].quantize(246).getpalette()[: 3 * 246]).reshape(-1, 3)
     flat = [_nearest(frame, colors) for frame in frames]
     lasts = [FIRST, *[STEP] * (len(flat) - 2), LAST]
     flat[0].save(path, save_all=True, append_images=flat[1:], duration=lasts, loop=0, optimize=True)
+    flat[-1].save(path.with_suffix(".png"), optimize=True)
 
 
 def _nearest(frame: Image.Image, colors: Any) -> Image.Image:

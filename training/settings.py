@@ -98,4 +98,9 @@ TABLE = {
         "ppo", 34.5, "the scripted policy `ahead`, on MinAtar's own program",
         arguments={"total_steps": 5_000_000, "num_envs": 256, **FEW},
     ),
+    "game_2048": Settings(  # rewards are hundreds: the value has layers of its own, so that its gradients stay there
+        "ppo", 2_324.1, "the scripted policy `corner`, on the package gymnasium-2048",
+        arguments={"total_steps": 5_000_000, "num_envs": 256, "num_steps": 64, "gamma": 0.997, "learning_rate": 1e-3,
+                   "width": 256, "separate": True, "eval_episodes": 50, "eval_seeds": 4},
+    ),
 }  # fmt: skip

@@ -12,3 +12,15 @@
   addEventListener("resize", update)
   addEventListener("load", update)
 })()
+
+/* A picture that is shown much smaller than it is, as on a phone, is a link to itself. */
+addEventListener("load", () => {
+  for (const image of document.querySelectorAll("article p > img")) {
+    if (image.naturalWidth < 1.2 * image.clientWidth) continue
+    const link = document.createElement("a")
+    link.className = "enlarge"
+    link.href = image.src
+    image.replaceWith(link)
+    link.append(image)
+  }
+})

@@ -73,10 +73,19 @@ def _beside(package: EnvPackage, row: Trajectory, form: str, facts: list[tuple[s
     """A trajectory beside what the other twin makes of its seed and its actions."""
     from simulacrum.view import film_of, twins
 
-    other, note = _again(package, row, form if row.form == REFERENCE else REFERENCE)
+    other, note = _again(package, row, _built(form) if row.form == REFERENCE else REFERENCE)
     sides = (row, other) if row.form == REFERENCE else (other, row)
     story, found = twins(package, *sides, note=note)
     return film_of(story, package, found=found, facts=[("seed", str(row.seed)), *facts], text=text)
+
+
+def _built(form: str) -> str:
+    """The form as it can be built here. Raises UsageError for one that there is not."""
+    import torch
+
+    from simulacrum.engine.forms import resolve_form
+
+    return resolve_form(form, torch.device("cpu"))
 
 
 def _again(package: EnvPackage, row: Trajectory, form: str) -> tuple[Trajectory, str]:
@@ -120,4 +129,6 @@ def _failure(path: Path, env: str | None, text: bool) -> Iterator[Film]:
         place = next((number for number, pair in enumerate(pairs) if pair.here), len(pairs) - 1)
         more = afterwards(story, package, pairs[-1], max(place + 1 + GOES_ON - len(pairs), 0))
         told = [("failure", record.id), ("check", record.check), *([("then", GOING_ON)] if more else [])]
-        yield film_of(story, package, found=record, facts=told, more=more, text=text)
+        # Between forms or batches of one twin the check has tolerated nothing.
+        exact = record.shrunk is not None and record.shrunk.case.against != REFERENCE
+        yield film_of(story, package, found=record, facts=told, more=more, text=text, exact=exact)

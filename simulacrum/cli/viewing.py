@@ -104,7 +104,9 @@ def _tell(found: Film, path: Path) -> None:
 def summary(found: Film) -> str:
     """What is seen, in one line."""
     if found.here is None:
-        return f"{len(found.moments)} moments, {found.compared:,} values equal in both twins"
+        agree = f"agree in both twins, {found.tolerated:,} of them within a declared tolerance"
+        said = agree if found.tolerated else "equal in both twins"
+        return f"{len(found.moments)} moments, {found.compared:,} values {said}"
     moment = found.moments[found.here]
     where = f"episode {moment.episode}, " + ("start" if moment.t is None else f"step t={moment.t}")
     what = f": {found.found.difference.path}" if found.found else ""

@@ -114,7 +114,10 @@ function addRow(title, charts, label, series) {
   }
   const value = make("div", "value"), row = make("div", "row", label, plot, value);
   row.dataset.field = title;
-  if (series) row.classList.toggle("differs", everApart(series));
+  if (series) {
+    row.classList.toggle("differs", everUnlike(series));
+    row.classList.toggle("near", everApart(series) && !everUnlike(series));
+  }
   id("charts").append(row);
   rows.push({ row: row, value: value, series: series });
 }
@@ -124,14 +127,19 @@ function ticksOf(series) {
   const canvas = make("canvas", "ticks"), context = canvas.getContext("2d");
   canvas.width = count;
   canvas.height = 1;
-  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--apart");
-  for (const moment in series.apart) context.fillRect(Number(moment), 0, 1, 1);
+  const style = getComputedStyle(document.documentElement);
+  for (const moment in series.apart) {
+    context.fillStyle = style.getPropertyValue(isUnlike(series, moment) ? "--apart" : "--near");
+    context.fillRect(Number(moment), 0, 1, 1);
+  }
   return canvas;
 }
 
 function addSeries(series) {
   const kind = series.dtype + (series.shape.length ? "[" + series.shape.join(", ") + "]" : "");
-  const label = make("div", "label", make("span", "name", titleOf(series)), make("small", "", kind));
+  const allowed = series.tolerance ? make("small", "allowed", "≈ " + series.tolerance) : "";
+  if (allowed) allowed.title = series.reason;
+  const label = make("div", "label", make("span", "name", titleOf(series)), make("small", "", kind), allowed);
   const charts = series.kind === "grid" || series.kind === "flag" ? gridChart(series) : lineChart(series);
   addRow(titleOf(series), charts, label, series);
 }
@@ -172,15 +180,17 @@ function showValue(entry, moment) {
   const series = entry.series;
   if (!series) return;
   const apart = series.apart[moment];
-  entry.row.classList.toggle("apart-now", Boolean(apart));
+  entry.row.classList.toggle("apart-now", isUnlike(series, moment));
   if (apart) {
-    const told = apart.slice(0, 3).map(function (one) {
+    const first = apart.slice().sort(function (one, two) { return one.tolerated - two.tolerated; });
+    const told = first.slice(0, 3).map(function (one) {
       const place = series.shape.length ? make("small", "", "[" + one.item + "] ") : "";
       const left = make("span", "left", one.reference), right = make("span", "right", one.batched);
       left.title = one.bits[0];
       right.title = one.bits[1];
       const far = one.ulp === null ? "" : make("small", "ulp", one.ulp.toLocaleString("en") + " ulp");
-      return make("span", "unlike", place, left, make("span", "unequal", "≠"), right, far);
+      const sign = one.tolerated ? make("span", "almost", "≈") : make("span", "unequal", "≠");
+      return make("span", "unlike", place, left, sign, right, far, one.tolerated ? make("small", "", "tolerated") : "");
     });
     const more = apart.length > 3 ? make("small", "", apart.length - 3 + " more differ") : "";
     entry.value.replaceChildren(...told, more);

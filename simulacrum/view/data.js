@@ -31,8 +31,15 @@ function number(text) {
   return /^[-+]?inf/.test(text) ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
 }
 
+// Apart: other bits. Unlike: apart by more than the field's declared tolerance.
 function isApart(series, moment) { return moment in series.apart; }
 function everApart(series) { return Object.keys(series.apart).length > 0; }
+function isUnlike(series, moment) {
+  return isApart(series, moment) && series.apart[moment].some(function (one) { return !one.tolerated; });
+}
+function everUnlike(series) {
+  return Object.keys(series.apart).some(function (moment) { return isUnlike(series, moment); });
+}
 function everChanges(series) { return series.known.length > 1 || everApart(series) || series.at.includes(null); }
 
 // The least and the greatest finite value over time, of both sides.

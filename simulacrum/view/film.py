@@ -41,7 +41,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Film:
-    """Everything that is shown. here: the moment of the first difference, None where all bits agree.
+    """Everything that is shown. here: the moment of the first difference, None where the twins agree.
 
     lines: the text of the lines of reference.py that ran, by number. facts: label and value, one pair a line.
     """
@@ -70,6 +70,11 @@ class Film:
             if (place := series.at[number]) is not None
         )
 
+    @property
+    def tolerated(self) -> int:
+        """How many values differ within the tolerance that their field declares."""
+        return sum(one.tolerated for series in self.series for apart in series.apart.values() for one in apart)
+
 
 def film_of(
     story: Story,
@@ -79,6 +84,7 @@ def film_of(
     facts: Sequence[tuple[str, str]] = (),
     more: Sequence[Pair] = (),
     text: bool = False,
+    exact: bool = False,
 ) -> Film:
     """A story with its drawings, and every step of the reference run again for the lines and rules that ran.
 
@@ -89,6 +95,7 @@ def film_of(
         facts: what else is worth saying, label and value.
         more: moments after the story's own.
         text: draw states as text, for a terminal.
+        exact: tolerate nothing, whatever the schema declares: both sides are of one twin.
     """
     pairs = [*story.pairs(), *more]
     album = _Album(TextArtist(package) if text else Artist(package))
@@ -102,7 +109,7 @@ def film_of(
         env_id=package.env_id,
         sides=story.sides,
         moments=moments,
-        series=tuple(all_series(pairs, package.schema)),
+        series=tuple(all_series(pairs, package.schema, exact=exact)),
         drawings=tuple(album.drawings),
         lines={line: source[line - 1].strip() for line in ran},
         rules={name: (rule.heading, rule.text) for name, rule in spec.items()},

@@ -25,12 +25,14 @@ function showStage(moment) {
   frames.forEach(function (frame, side) {
     draw(frame, one.drawings[side], "the state of " + film.sides[side] + ", " + nameOf(moment));
   });
-  const differs = one.sides === "both" && one.drawings[0] !== one.drawings[1];
-  const fields = film.series.filter(function (series) { return isApart(series, moment); }).map(titleOf);
-  id("stage").classList.toggle("apart", differs || fields.length > 0);
+  const drawn = one.sides === "both" && one.drawings[0] !== one.drawings[1];
+  const fields = film.series.filter(function (series) { return isUnlike(series, moment); }).map(titleOf);
+  const near = film.series.filter(function (series) { return isApart(series, moment); }).map(titleOf);
+  id("stage").classList.toggle("apart", fields.length > 0 || (drawn && !near.length));
   id("stage").classList.toggle("first", moment === film.here);
   id("alike").textContent = one.sides !== "both" ? "only " + film.sides[one.sides === "reference" ? 0 : 1] + " has this moment"
     : fields.length ? "≠ " + (moment === film.here ? "first difference: " : "differs: ") + fields.join(", ")
+    : near.length ? "≈ within the declared tolerance: " + near.join(", ")
     : "✓ all values equal";
   id("now").replaceChildren(...eventOf(moment));
 }

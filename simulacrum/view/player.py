@@ -95,6 +95,9 @@ class Player:
         return Text.from_ansi(drawing.text) if drawing.text else Text(drawing.note or "no text", style=QUIET)
 
     def _differs(self) -> bool:
+        return any(series.differs(self.at) for series in self.film.series)
+
+    def _near(self) -> bool:
         return any(self.at in series.apart for series in self.film.series)
 
     def _state(self) -> Text:
@@ -103,7 +106,8 @@ class Player:
             return Text.assemble(("◆ first difference", APART), f"  {pace}")
         if self.film.moments[self.at].sides != "both":
             return Text.assemble((f"{self.film.moments[self.at].sides} alone", APART), f"  {pace}")
-        return Text.assemble(("≠ differs", APART) if self._differs() else ("equal", "green"), f"  {pace}")
+        near = ("≈ within tolerance", "green") if self._near() else ("equal", "green")
+        return Text.assemble(("≠ differs", APART) if self._differs() else near, f"  {pace}")
 
     def _draws(self) -> str:
         drawn = [
@@ -131,11 +135,11 @@ class Player:
         table.add_column("field", no_wrap=True)
         table.add_column("time", no_wrap=True)
         table.add_column("now", no_wrap=True, overflow="ellipsis")
-        chosen = sorted(self.film.series, key=lambda one: (not one.apart, len(one.known) < 2))
+        chosen = sorted(self.film.series, key=lambda one: (not one.parts, not one.apart, len(one.known) < 2))
         for series in chosen[:rows]:
             name = ".".join(filter(None, (series.group, series.name)))
             table.add_row(
-                Text(name, style=APART if series.apart else ""), self._spark(series, width // 3), self._now(series)
+                Text(name, style=APART if series.parts else ""), self._spark(series, width // 3), self._now(series)
             )
         return table
 
@@ -150,7 +154,7 @@ class Player:
             value = values[place]
             share = 0.0 if value is None or high == low else (value - low) / (high - low)
             mark = " " if value is None or series.shape else BARS[round(share * (len(BARS) - 1))]
-            text.append("·" if series.shape else mark, APART if place in series.apart else QUIET)
+            text.append("·" if series.shape else mark, APART if series.differs(place) else QUIET)
             if place == self.at:
                 text.stylize("not dim reverse", len(text) - 1)
         return text
@@ -158,10 +162,11 @@ class Player:
     def _now(self, series: Series) -> Text:
         apart, place = series.apart.get(self.at), series.at[self.at]
         if apart:
-            one = apart[0]
+            one = min(apart, key=lambda found: found.tolerated)
             item = f"[{one.item}] " if series.shape else ""
             more = f"  and {len(apart) - 1} more" if len(apart) > 1 else ""
-            return Text.assemble(item, (one.reference, LEFT), (" ≠ ", APART), (one.batched, RIGHT), (more, QUIET))
+            sign = (" ≠ ", APART) if series.differs(self.at) else (" ≈ ", "green")
+            return Text.assemble(item, (one.reference, LEFT), sign, (one.batched, RIGHT), (more, QUIET))
         if place is None:
             return Text("-", style=QUIET)
         values = series.known[place]
@@ -170,7 +175,8 @@ class Player:
 
 def _verdict(film: Film) -> Text:
     if film.here is None:
-        return Text(f"both twins agree to the bit: {film.compared:,} values", style="green")
+        near = f", {film.tolerated:,} of them within a declared tolerance" if film.tolerated else " to the bit"
+        return Text(f"both twins agree: {film.compared:,} values{near}", style="green")
     where = film.moments[film.here]
     what = film.found.difference if film.found else None
     told = "" if what is None else f": {what.path}  {what.reference.decimal} ≠ {what.batched.decimal}"

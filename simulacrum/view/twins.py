@@ -7,6 +7,7 @@ from simulacrum.harness.page.story import Story
 from simulacrum.trace.compare import first_difference
 from simulacrum.trace.divergence import Divergence
 from simulacrum.trace.trajectory import Trajectory
+from simulacrum.view.tolerance import forgiven_all
 
 NOWHERE = (-1, -1)  # the place of a difference that there is not
 
@@ -14,7 +15,8 @@ NOWHERE = (-1, -1)  # the place of a difference that there is not
 def twins(
     package: EnvPackage, reference: Trajectory, batched: Trajectory, *, note: str = ""
 ) -> tuple[Story, Divergence | None]:
-    """The story of two trajectories, and their first difference in any bit (None: all bits agree).
+    """The story of two trajectories, and their first difference: in any bit, or where a field declares a tolerance,
+    beyond it (None: there is none).
 
     Args:
         package: whose schema both fit.
@@ -24,7 +26,8 @@ def twins(
     Raises:
         TraceError: a trajectory does not fit the schema.
     """
-    found = first_difference(reference, batched, package.schema, check="view")
+    kept = forgiven_all(reference, batched, package.schema)
+    found = first_difference(reference, kept, package.schema, check="view")
     here = NOWHERE if found is None else (found.episode, found.t if found.step >= 0 else -1)
     return Story(reference, batched, here, (_spoken(reference), _spoken(batched)), note=note), found
 

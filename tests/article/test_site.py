@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 import pytest
 from builder.faults import ENV, ROOT
 from builder.python import PAGE
-from builder.site import HERE, payload, plain
+from builder.site import HERE, beside, check_place, payload, plain
 
 from simulacrum.contract.package import load_package
+from simulacrum.errors import SimulacrumError
 
 SOURCES = sorted(path for path in PAGE.iterdir() if path.suffix in (".html", ".css", ".js", ".py"))
 ALLOWED = {"http://www.w3.org/2000/svg", "https://nowhere.invalid/"}  # a name of elements, and no address at all
@@ -84,3 +85,38 @@ def test_rules_of_the_page_are_those_of_the_spec():
     rules = load_package(ROOT / "envs" / ENV).spec.rules
     assert plain("`a` and\n  b") == "a and b"
     assert [rule.id for rule in rules.values()] == [f"R{k}" for k in range(1, 13)]
+
+
+def test_a_whole_article_takes_the_place_of_the_one_before(tmp_path):
+    out = tmp_path / "article"
+    for text in ("one", "two"):
+        check_place(out)
+        with beside(out) as partial:
+            (partial / "article.js").write_text(text)
+            (partial / text).touch()
+    assert (out / "article.js").read_text() == "two"
+    assert sorted(path.name for path in out.iterdir()) == ["article.js", "two"]
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def interrupted(out):
+    with beside(out) as partial:
+        (partial / "article.js").write_text("half")
+        raise KeyboardInterrupt
+
+
+def test_what_stops_half_way_leaves_what_stood_there(tmp_path):
+    out = tmp_path / "article"
+    with beside(out) as partial:
+        (partial / "article.js").write_text("whole")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(out)
+    assert (out / "article.js").read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_nobody_elses_folder_is_replaced(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(SimulacrumError, match="something else stands where the article would go"):
+        check_place(tmp_path)
+    check_place(tmp_path / "new")

@@ -296,3 +296,37 @@ def test_twins_that_agree_say_so(page, tmp_path):
     assert page.locator("#jump").count() == 0
     assert page.locator(".here-line:visible").count() == 0
     assert page.get_by_label("only what differs").is_hidden()
+
+
+def test_what_is_tolerated_is_shown_as_such(page, axe, tmp_path):
+    """The observation's second number is 3 ulp off at t=2, of 4 that its field declares."""
+    edits = [
+        Edit("schema.json", '"x-low": [-1, 0]', '"x-low": [-1, 0], "x-ulp": 4, "x-tolerance-reason": "a test"'),
+        Edit(
+            "fast.py",
+            "torch.stack([where, elapsed]",
+            "torch.stack([where, (elapsed.view(torch.int32) + 3 * (ctx.t == 3).int()).view(torch.float32)]",
+        ),
+    ]
+    package = load_package(copy_env("toywalk", tmp_path, edits))
+    reference = play_episodes(package, "dither", seed=3, most=8)
+    story, found = twins(package, reference, checked(repeat(package, reference, "eager"), package.schema))
+    film = film_of(story, package, found=found)
+    assert film.here is None
+    assert film.tolerated == 1
+    page.goto(write_page(film, tmp_path / "near.html").as_uri())
+    at(page, 0)
+    assert "1 within a declared tolerance" in page.locator(".verdict").inner_text()
+    assert "all values equal" in page.locator("#alike").inner_text()
+    go(page, 3)
+    (series,) = [one for one in film.series if one.apart]
+    (apart,) = series.apart[3]
+    assert page.locator("#alike").inner_text() == "≈ within the declared tolerance: observation"
+    row = page.locator(".row[data-field='observation']")
+    told = row.locator(".value").inner_text()
+    assert f"{apart.reference}≈{apart.batched}" in told.replace("\n", "")
+    assert "tolerated" in told
+    assert "≈ 4 ulp" in row.locator(".label").inner_text()
+    assert row.evaluate("row => [...row.classList]") == ["row", "near"]
+    assert page.locator(".unequal:visible, .here-line:visible, #jump").count() == 0
+    axe(page)

@@ -50,6 +50,23 @@ def test_a_fault_is_marked(cli, faulty, own_folders):
     assert film(own_folders / "walk.html")["here"] == 8
 
 
+def test_another_form_of_the_batched_twin_follows(cli, own_folders):
+    done = cli("view", "toywalk", *DITHER, "--form", "native", "--out", "native.html")
+    assert done.code == 0, done.err
+    shown = film(own_folders / "native.html")
+    assert shown["sides"] == ["reference.py", "fast.py, native"]
+    assert shown["here"] is None
+    cli("view", "toywalk", *DITHER, "--out", "eager.html")
+    assert shown["series"] == film(own_folders / "eager.html")["series"]
+
+
+def test_a_form_that_there_is_not_is_refused(cli, own_folders):
+    done = cli("view", "toywalk", *DITHER, "--form", "nativ", "--out", "native.html")
+    assert done.code == 2
+    assert "nativ" in done.err
+    assert not (own_folders / "native.html").exists()
+
+
 def test_parameters_reach_both_twins(cli, own_folders):
     cli("view", "toywalk", *DITHER, "--param", "slip=0", "-o", "walk.html")
     position = next(one for one in film(own_folders / "walk.html")["series"] if one["name"] == "position")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,17 @@ from simulacrum.twin.state import (
     params_type,
     params_values,
 )
+
+# One environment for each program that references drive, and the two that everything else is tested on. What is
+# beside the others runs with `make test-long`: each checks its own package alone.
+EVERY_TIME = ("cartpole", "forager", "frozenlake", "minatar_breakout", "minigrid_empty", "toywalk", "render")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.parent == here and not item.path.name.removeprefix("test_").startswith(EVERY_TIME):
+            item.add_marker(pytest.mark.long)
 
 
 def layout_of(schema: Schema) -> Layout:

@@ -86,6 +86,16 @@ def test_the_picture_is_small_lies_on_paper_and_ends_in_its_verdict(kept):
         assert (wrong in {color for _, color in image.getcolors(1 << 20)}) == (number == kept.n_frames - 1)
 
 
+def test_who_wants_less_motion_sees_the_last_frame(kept, root):
+    kept.seek(kept.n_frames - 1)
+    with Image.open(front_picture.OUT.with_suffix(".png")) as still:
+        assert np.array_equal(np.asarray(still.convert("RGB")), np.asarray(kept.convert("RGB")))
+    for page, folder in (("README.md", "docs/assets"), ("docs/index.md", "assets")):
+        text = (root / page).read_text(encoding="utf-8")
+        source = f'<source media="(prefers-reduced-motion: reduce)" srcset="{folder}/front.png">'
+        assert f'<picture>\n{source}\n<img src="{folder}/front.gif" alt="' in text
+
+
 def test_a_changed_line_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(front_picture, "BEFORE", "state.energy - STEP_ENERGY * gain")
     with pytest.raises(SystemExit, match="0 times; it is to be there once"):

@@ -21,6 +21,7 @@ FAULT = (
     "(state.position + move).clamp(LEFT_END, GOAL)",
     "(state.position + move + (ctx.t == 7)).clamp(LEFT_END, GOAL)",
 )
+TOLERANCE = '"x-ulp": 4, "x-tolerance-reason": "a test"'
 Played = tuple[EnvPackage, Trajectory, Trajectory]
 
 
@@ -76,3 +77,21 @@ def frames_of() -> Callable[[Path], tuple[np.ndarray, float]]:
         return np.stack(frames), rate
 
     return read
+
+
+@pytest.fixture(scope="session")
+def tolerant(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Played]:
+    """Return `tolerant(ulp, *more)`: toywalk with a tolerance of 4 ulp in its observation, whose second number is `ulp`
+    off in the batched twin after the step t=2. more: further edits.
+    """
+
+    def play(ulp: int, *more: Edit) -> Played:
+        moved = f"(elapsed.view(torch.int32) + {ulp} * (ctx.t == 3).to(torch.int32)).view(torch.float32)"
+        edits = [
+            Edit("schema.json", '"x-low": [-1, 0]', f'"x-low": [-1, 0], {TOLERANCE}'),
+            Edit("fast.py", "torch.stack([where, elapsed]", f"torch.stack([where, {moved}]"),
+            *more,
+        ]
+        return played(load_package(copy_env("toywalk", tmp_path_factory.mktemp("tolerant"), edits)))
+
+    return play

@@ -9,6 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +43,49 @@ SUGGESTIONS = (
 
 
 def build(out: Path = OUT, *, say: Any = print) -> Path:
-    """Build the article into `out`, in place of what is there; returns the folder.
+    """Build the article into `out`, in place of an older one; returns the folder.
+
+    It is made beside its place and moved there when it is whole, so what stops half-way leaves what stood there.
 
     Raises:
-        SimulacrumError: npm is missing or failed.
+        SimulacrumError: npm is missing or failed, or something else stands at that place.
     """
+    check_place(out)
     packages = install(NPM)
     modules = build_modules(CACHE / "modules", say=say)
-    if out.exists():
-        shutil.rmtree(out)
-    (out / "payload").mkdir(parents=True)
+    with beside(out) as partial:
+        fill(partial, packages, modules, say)
+    return out
+
+
+def check_place(out: Path) -> None:
+    """Raise SimulacrumError where `out` is neither an article nor empty."""
+    if not out.exists() or (out / "article.js").is_file() or (out.is_dir() and not any(out.iterdir())):
+        return
+    raise SimulacrumError(
+        "something else stands where the article would go; nothing was touched",
+        expected="a new or an empty folder, or an article",
+        where=out,
+        next_step="name another folder",
+    )
+
+
+@contextmanager
+def beside(out: Path) -> Iterator[Path]:
+    """A new folder beside `out`, which takes its place when the block ends well, and is removed otherwise."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as made:
+        new, old = Path(made) / "new", Path(made) / "old"
+        new.mkdir()
+        yield new
+        if out.exists():
+            out.rename(old)
+        new.rename(out)
+
+
+def fill(out: Path, packages: Path, modules: dict[str, Path], say: Any) -> None:
+    """Write the page, its script and style, and what is loaded later."""
+    (out / "payload").mkdir()
     facts = gather(modules[ENV], packages)
     (CACHE / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
     say("bundling the page")
@@ -62,7 +98,6 @@ def build(out: Path = OUT, *, say: Any = print) -> Path:
     contents |= {"python.zip": archive(CACHE / "wheels"), "worker.js": (CACHE / "worker.js").read_bytes()}
     for name, data in contents.items():
         (out / "payload" / f"{name}.js").write_text(payload(name, data), encoding="ascii")
-    return out
 
 
 def install(folder: Path) -> Path:
