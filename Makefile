@@ -67,8 +67,8 @@ test-oldest: $(READY) ## the Gymnasium-facing tests on the oldest Gymnasium that
 	  tests/engine tests/cases tests/wrappers tests/test_registry.py $(ARGS)
 
 # Training libraries, each in an environment of its own over .venv (tools/library_env.py), made at first use.
-LIBS ?= sb3-contrib rllib torchrl skrl rsl-rl tianshou pufferlib minari
-test-libraries: $(READY) ## the adapters beside the real libraries; LIBS="rllib skrl"
+LIBS ?= sb3-contrib rllib torchrl skrl rsl-rl tianshou pufferlib minari gymnasium-2048
+test-libraries: $(READY) ## adapters and environments beside the real libraries; LIBS="rllib skrl"
 	@failed=""; for library in $(LIBS); do echo "== $$library"; \
 	  $(BIN)/python tools/library_env.py $$library --test $(ARGS) || failed="$$failed $$library"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi

@@ -16,13 +16,13 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 
-from environment_pages.facts import Facts, facts  # noqa: E402
-from environment_pages.gallery import gallery, grouped  # noqa: E402
-from environment_pages.page import page  # noqa: E402
-from environment_pages.pictures import Pictures, pictures  # noqa: E402
-from mkdocs.structure.files import File, Files  # noqa: E402
+from environment_pages.facts import Facts, facts  # noqa: E402  # found below HERE
+from environment_pages.gallery import gallery, grouped  # noqa: E402  # found below HERE
+from environment_pages.page import page  # noqa: E402  # found below HERE
+from environment_pages.pictures import Pictures, pictures  # noqa: E402  # found below HERE
+from mkdocs.structure.files import File, Files  # noqa: E402  # found below HERE
 
-from simulacrum.contract.package import BrokenPackage, packages_at  # noqa: E402
+from simulacrum.contract.package import BrokenPackage, packages_at  # noqa: E402  # found below HERE
 
 ENVS = HERE.parent / "envs"
 INDEX = "environments/index.md"

@@ -26,7 +26,8 @@ LIBRARY, TWINS = "simulacrum", "envs"
 FOLDERS = (LIBRARY, TWINS, "training", "tools", "tests")
 # A code and a reason, as in "pyright: ignore[reportAny]: why".
 IGNORE = re.compile(r"#\s*(?:noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>.*)")
-REASONED = re.compile(r"^(?::\s*[A-Z]+\d+|\[[\w, -]+\])(?:,\s*[A-Z]+\d+)*\s*(?:#|:|--?|,)?\s*\w{2,}.*\s\w+")
+NAMED = re.compile(r"^(?::\s*[A-Z]+\d+|\[[\w, -]+\])(?:,\s*[A-Z]+\d+)*")
+REASON = re.compile(r"^\s*(?:#|:|--?|,)?\s*\w+.*\s\w+")
 OPEN = re.compile(r"#.*\b(TODO|FIXME|XXX|HACK)\b")
 SHAPE = re.compile(r"\[N\b|`\[T, N")
 
@@ -79,16 +80,27 @@ def docstrings(source: Source) -> Found:
     for node in [*source.tree.body, *(n for c in source.tree.body if isinstance(c, ast.ClassDef) for n in c.body)]:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith("_"):
             continue
-        if ast.get_docstring(node) is None and len(ast.unparse(node).splitlines()) > 3:
+        if not (said(node) or ast.get_docstring(node)) and len(ast.unparse(node).splitlines()) > 3:
             yield node.lineno, node.name
+
+
+def said(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a decorator says what it is: a sentence that it is given, or a setter of a property that says it."""
+    setter = any(isinstance(one, ast.Attribute) and one.attr == "setter" for one in node.decorator_list)
+    texts = (part.value for one in node.decorator_list for part in ast.walk(one) if isinstance(part, ast.Constant))
+    return setter or any(isinstance(text, str) and text.count(" ") >= 2 for text in texts)
 
 
 @rule
 def ignores(source: Source) -> Found:
-    """What silences a tool names the rule that it silences, and why."""
+    """What silences a tool names the rule that it silences, and why: behind it, or in a comment on the line above."""
     for line, comment in comments(source):
         found = IGNORE.search(comment)
-        if found and not REASONED.match(found["rest"].strip()):
+        if not found:
+            continue
+        named = NAMED.match(found["rest"].strip())
+        above = source.lines[line - 2].strip() if line > 1 else ""
+        if named is None or not (REASON.match(named.string[named.end() :]) or above.startswith("#")):
             yield line, found.group().strip()
 
 

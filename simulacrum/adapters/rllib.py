@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorWrapper
-from ray.rllib.algorithms.algorithm_config import AlgorithmConfig  # pyright: ignore[reportMissingImports]
+from ray.rllib.algorithms.algorithm_config import AlgorithmConfig  # pyright: ignore[reportMissingImports]  # has a venv of its own
 
 from simulacrum.adapters.checks import built
 from simulacrum.engine.vector import SimulacrumVectorEnv

@@ -109,6 +109,7 @@ class RslRlEnv(VecEnv):
         return self.env.state.t.to(torch.int64)
 
     @episode_length_buf.setter
+    # The base class has a plain attribute.
     def episode_length_buf(self, value: torch.Tensor) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         fits = tuple(value.shape) == (self.num_envs,) and not value.is_floating_point() and value.dtype != torch.bool
         if not fits or bool(((value < 0) | (value >= self.max_episode_length)).any()):

@@ -57,6 +57,7 @@ class NoInfo(dict[str, Any]):
 
     # One refusal for all of them; their overloads differ, and none of them returns.
     __setitem__ = __delitem__ = __ior__ = pop = popitem = clear = _refuse
+    # As above.
     update = setdefault = _refuse  # pyright: ignore[reportAssignmentType]
 
 
@@ -94,6 +95,7 @@ class SB3VecEnv(VecEnv):
         self._action_mask: np.ndarray | None = None
         # Neither library says what its spaces contain.
         spaces = (env.single_observation_space, env.single_action_space)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        # As above.
         super().__init__(env.num_envs, *spaces)  # pyright: ignore[reportUnknownMemberType]
 
     # --- stepping -------------------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ class _Play:
         self.params = params_type(self.schema)(**params_values(self.schema, None))
 
     def run(self, steps: int) -> None:
+        """Play so many steps, or until the time is up, and note where the two part."""
         began, seed = time.process_time(), _OTHER_SEEDS
         while self.found.steps < steps and time.process_time() - began < SECONDS:
             seed += 1

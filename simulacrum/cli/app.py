@@ -48,6 +48,7 @@ class _PipeClosed(Exception):
 
 class _Commands(typer.core.TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
+        """The group's options, with a default for each flag."""
         options = super().get_params(ctx)
         for option in options:
             # Typer imports pydantic to learn that a flag which nobody gave and which has no default is not set.
@@ -56,6 +57,7 @@ class _Commands(typer.core.TyperGroup):
         return options
 
     def invoke(self, ctx: Any) -> Any:
+        """Run the command; a pipe that somebody closed is no failed check."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

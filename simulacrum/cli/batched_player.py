@@ -44,12 +44,14 @@ class BatchedPlayer:
         self.last: Start | Step | None = None
 
     def start(self, episode: int) -> Start:
+        """Begin an episode of the seed."""
         self._forget_words()
         with torch.no_grad():
             self.at = self.core.fresh(self.seed, _int32(episode), self.params)
         return self._start("reset")
 
     def stand(self, start: Start) -> Start:
+        """Stand at a recorded start that was no reset (its t is not 0)."""
         episode = _int32(start.episode)
         state = load_states(self.schema, [dict(start.state)])
         with torch.no_grad():
@@ -75,6 +77,7 @@ class BatchedPlayer:
         return start
 
     def step(self, action: Any) -> Step:
+        """Take an action (scalar, list, or a dict of them)."""
         assert self.at is not None, "start() comes before step()"
         self._forget_words()
         single = self.schema.action.single
@@ -101,6 +104,7 @@ class BatchedPlayer:
         return step
 
     def reading(self) -> Reading:
+        """What a policy sees now."""
         assert self.last is not None, "start() comes before reading()"
         return reading_of(self.package, self.last)
 

@@ -93,12 +93,14 @@ class _TextView:
         self.target, self.verbose, self.console = target, verbose, terminal.out()
 
     def made(self, made: Made) -> None:
+        """Say what was built."""
         versions = ", ".join(f"{name} {version}" for name, version in made.versions.items())
         facts = f"{made.name}, {made.num_envs} rows, {made.mode or 'no autoreset mode'}, {versions}"
         self.console.print(Text.assemble((self.target, "bold"), f"  {facts}"), soft_wrap=True)
         self.console.print()
 
     def ended(self, result: Result) -> None:
+        """Say what a rule has come to."""
         from simulacrum.conformance.catalog import RULES
 
         word = _word(result)
@@ -111,6 +113,7 @@ class _TextView:
         self.console.file.flush()
 
     def finished(self, results: list[Result], seconds: float, *, passed: bool) -> None:
+        """Say how it ended."""
         counts = {word: sum(_word(one) == word for one in results) for word in STYLES}
         words = {"passed": "passed", "FAILED": "failed", "warning": "warnings", "skipped": "skipped"}
         told = ", ".join(f"{counts[word]} {name}" for word, name in words.items())
@@ -132,17 +135,20 @@ class _JsonView:
         self.target = target
 
     def made(self, made: Made) -> None:
+        """Say what was built."""
         terminal.print_json({"event": "started", "version": 1, "target": self.target, "class": made.name,
                              "autoreset_mode": made.mode, "num_envs": made.num_envs,
                              "versions": dict(made.versions)})  # fmt: skip
 
     def ended(self, result: Result) -> None:
+        """Say what a rule has come to."""
         from simulacrum.conformance.catalog import RULES
 
         rule = RULES[result.rule]
         terminal.print_json({"event": "rule", **result.to_json(), "claim": rule.claim, "source": rule.source})
 
     def finished(self, results: list[Result], seconds: float, *, passed: bool) -> None:
+        """Say how it ended."""
         named = {word: [one.rule for one in results if _word(one) == word] for word in STYLES}
         terminal.print_json({"event": "finished", "passed": passed, "errors": named["FAILED"],
                              "warnings": named["warning"], "skipped": named["skipped"],

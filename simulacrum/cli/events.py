@@ -53,6 +53,7 @@ class JsonView(View):
         return self
 
     def ended(self, check: str, outcome: Outcome, seconds: float) -> None:
+        """Say what a check has come to."""
         from simulacrum.attest.canonical import plain
 
         divergence = None if outcome.divergence is None else outcome.divergence.to_json()

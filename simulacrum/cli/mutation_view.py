@@ -72,9 +72,11 @@ class JsonView(View):
         )
 
     def stage(self, what: str, done: int, total: int) -> None:
+        """Note how far the preparation is."""
         terminal.print_json({"event": "stage", "stage": what, "done": done, "total": total})
 
     def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        """Say what a mutant's verdict is."""
         terminal.print_json(
             {"event": "mutant", **described(mutant), "again": again, "verdict": verdict.to_json()}
         )
@@ -91,6 +93,7 @@ class LogView(View):
         self.console.print(title(self.plan, len(chosen), total), soft_wrap=True)
 
     def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        """Say what a mutant's verdict is."""
         self.console.print(line(mutant, verdict), soft_wrap=True)
         if self.verbose:
             self.console.print(Text(f"{mutant.diff}{verdict.message or verdict.why}\n"), soft_wrap=True)
@@ -118,16 +121,19 @@ class LiveView(LogView):
         self.live.stop()
 
     def stage(self, what: str, done: int, total: int) -> None:
+        """Note how far the preparation is."""
         if what != self.what:
             self.what, self.since = what, time.monotonic()
         self.done, self.total = done, total
 
     def began(self, mutant: Mutant) -> None:
+        """Note that a mutant is running."""
         if len(self.running) >= self.plan.jobs:  # one of them has been given back without a verdict: a trace
             self.running.pop(next(iter(self.running)))
         self.running[mutant.id] = mutant, time.monotonic()
 
     def ended(self, mutant: Mutant, verdict: Verdict, again: bool) -> None:
+        """Say what a mutant's verdict is."""
         self.running.pop(mutant.id, None)
         self.counts[verdict.status] += 1
         if self.verbose or verdict.status in ("survived", "timeout", "lost"):

@@ -44,7 +44,7 @@ def by_rule(package: EnvPackage) -> list[Share]:
             result = func(*args, **(kwargs or {}))
             seconds = time.perf_counter() - began
             rule = ENGINE
-            for line in authors_lines(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
+            for line in authors_lines(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]  # CPython's, documented
                 rule = rule_near(*line) or UNTAGGED
                 if rule != UNTAGGED:  # a helper without tags: who called it has one
                     break

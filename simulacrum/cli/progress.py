@@ -132,12 +132,14 @@ class LogView(View):
         return self
 
     def progress(self, check: str, what: str, done: int, total: int) -> None:
+        """Note how far a check is."""
         if self.verbose:
             count = f" ({done}/{total})" if total else ""
             self.console.print(f"  ... {check}: {what}{count}", soft_wrap=True)
             self.console.file.flush()
 
     def ended(self, check: str, outcome: Outcome, seconds: float) -> None:
+        """Say what a check has come to."""
         line = f"{outcome.status:<12} {check:<24} {seconds:7.1f} s  {first_line(outcome.message)}"
         self.console.print(Text(line.rstrip(), style=""), soft_wrap=True)
         self.console.file.flush()
@@ -180,6 +182,7 @@ class LiveView(View):
         self.live.stop()
 
     def progress(self, check: str, what: str, done: int, total: int) -> None:
+        """Note how far a check is."""
         row = self.rows.setdefault(check, _Row())  # a stage that is no check stands below them
         if row.status == "waiting":
             row.status, row.began = "running", time.perf_counter()
@@ -188,6 +191,7 @@ class LiveView(View):
             row.status, row.seconds = "done", time.perf_counter() - row.began
 
     def ended(self, check: str, outcome: Outcome, seconds: float) -> None:
+        """Say what a check has come to."""
         row = self.rows[check]
         row.status, row.text, row.seconds = outcome.status, first_line(outcome.message), seconds
         self._begin_next()

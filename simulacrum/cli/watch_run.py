@@ -101,7 +101,7 @@ def _validate(folder: str, level: int, pipe: Connection) -> None:
     os.dup2(nowhere, 2)
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # as long as the process lives
     os.dup2(out, 1)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  # as above
     from simulacrum.cli.app import main
 
     code = main(["validate", folder, "--level", str(level), "--json", "--fail-fast"])

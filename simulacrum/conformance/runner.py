@@ -58,7 +58,7 @@ def judge(subject: Subject, rule: Rule, seconds: float = SECONDS) -> Result:
     except Exception as error:
         status, message = "failed", f"{type(error).__name__}: {_first_line(error)} ({_place(error)})"
     seconds_taken = time.perf_counter() - began
-    return Result(rule.name, rule.severity, status, message, seconds=seconds_taken, **place)  # type: ignore[arg-type]
+    return Result(rule.name, rule.severity, status, message, seconds=seconds_taken, **place)  # type: ignore[arg-type]  # by name
 
 
 def _first_line(error: Exception) -> str:

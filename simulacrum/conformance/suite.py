@@ -77,7 +77,7 @@ class VectorEnvConformance:
         kept = type(self).__dict__.get("_kept_subject")
         if kept is None:
             kept = self._new_subject()
-            type(self)._kept_subject = kept  # pyright: ignore[reportAttributeAccessIssue]
+            type(self)._kept_subject = kept  # pyright: ignore[reportAttributeAccessIssue]  # a class of the user's
         return kept
 
     def _new_subject(self) -> Subject:

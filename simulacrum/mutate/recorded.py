@@ -37,6 +37,7 @@ class _Recorder(TorchDispatchMode):
         self.kept.append(tensor)
 
     def named(self, value: Any) -> Any:
+        """The name of a tensor, kept by its words if it is new; of anything else its type and text."""
         if not isinstance(value, torch.Tensor):
             return f"{type(value).__name__}:{value!r}"
         if id(value) not in self.names:

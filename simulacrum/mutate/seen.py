@@ -156,6 +156,7 @@ class _Wrap(ast.NodeTransformer):
         return node if node.value is Ellipsis or isinstance(node.value, str) else self._watched(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
+        """The expression, wrapped so that its value is seen; what is stored to or is no expression stays."""
         super().generic_visit(node)
         stored = isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del))
         if not isinstance(node, ast.expr) or stored or isinstance(node, (ast.Starred, ast.Slice)):

@@ -89,9 +89,10 @@ def unpacked_names(kind: type[Any]) -> dict[str, list[str]]:
         for node in ast.walk(tree) if tree is not None and base.__module__ != "gymnasium.core" else ():
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
                 value, names = node.value, node.targets[0].elts
-                of_self = isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)
-                if of_self and value.value.id == "self" and all(isinstance(one, ast.Name) for one in names):  # type: ignore[union-attr]
-                    found.setdefault(value.attr, [ast.unparse(one) for one in names])  # type: ignore[union-attr]
+                if not isinstance(value, ast.Attribute) or ast.unparse(value.value) != "self":
+                    continue
+                if all(isinstance(one, ast.Name) for one in names):
+                    found.setdefault(value.attr, [ast.unparse(one) for one in names])
     return found
 
 

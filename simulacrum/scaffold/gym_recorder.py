@@ -65,12 +65,15 @@ class Recorder(np.random.Generator):
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._note("normal", self.own.normal(loc, scale, size), given=_plain(loc, scale))
 
+    # As above.
     def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._note("standard_normal", self.own.standard_normal(size, dtype, out), dtype=np.dtype(dtype).name)
 
+    # As above.
     def integers(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
     ) -> Any:
+        """As NumPy's, noted with its range."""
         value = self.own.integers(low, high, size, dtype, endpoint)
         bottom, top = (0, low) if high is None else (low, high)
         span = int(np.max(np.asarray(top) - np.asarray(bottom))) + bool(endpoint)
@@ -81,6 +84,7 @@ class Recorder(np.random.Generator):
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
     ) -> Any:
+        """As NumPy's, noted as the index or the order that it draws."""
         count = int(a) if np.ndim(a) == 0 else len(a)
         pool: Any = np.arange(count) if np.ndim(a) == 0 else np.asarray(a)
         if axis != 0 or (not replace and p is not None):
@@ -99,12 +103,14 @@ class Recorder(np.random.Generator):
         return pool[index]
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
+        """As NumPy's, noted as an order."""
         order: Any = self.own.permutation(int(x) if np.ndim(x) == 0 else len(x))
         form = "int" if np.ndim(x) == 0 else ""
         self.calls.append(Call("permutation", "permutation", form, (tuple(order.tolist()),), span=len(order)))
         return order if form else np.asarray(x)[order]
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
+        """As NumPy's, noted as an order."""
         order: Any = self.own.permutation(len(x))
         self.calls.append(Call("shuffle", "permutation", "", (tuple(order.tolist()),), span=len(order)))
         x[:] = [x[int(i)] for i in order] if isinstance(x, list) else np.asarray(x)[order]

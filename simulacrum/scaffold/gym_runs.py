@@ -132,6 +132,7 @@ class _Prints:
         self.in_place: set[str] = set()
 
     def at(self, env: Any) -> dict[str, Any]:
+        """The prints of the attributes now, by name, without those that are slow to print and have never changed."""
         self.count += 1
         prints: dict[str, Any] = {}
         for name, value in attributes(env).items():

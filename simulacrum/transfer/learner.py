@@ -90,6 +90,7 @@ class Network(nn.Module):
         self.register_buffer("spread", torch.ones(observations))
 
     def forward(self, seen: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Outputs of the policy `[N, A]` and values `[N]` of observations `[N, ...]`; a masked action gets none."""
         scaled = ((seen - self.mean) / self.spread).clamp(-10, 10)
         outputs = self.policy(scaled)
         if mask is not None:

@@ -188,7 +188,7 @@ function showValue(entry, moment) {
       const left = make("span", "left", one.reference), right = make("span", "right", one.batched);
       left.title = one.bits[0];
       right.title = one.bits[1];
-      const far = one.ulp === null ? "" : make("small", "ulp", one.ulp.toLocaleString("en") + " ulp");
+      const far = one.ulp === null || one.ulp > 99999 ? "" : make("small", "ulp", one.ulp.toLocaleString("en") + " ulp");
       const sign = one.tolerated ? make("span", "almost", "≈") : make("span", "unequal", "≠");
       return make("span", "unlike", place, left, sign, right, far, one.tolerated ? make("small", "", "tolerated") : "");
     });

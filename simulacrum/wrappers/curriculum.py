@@ -74,6 +74,7 @@ class Curriculum(DomainRandomization):
     def after(
         self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any], resetting: Any
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step gives, with the stage of each row in the infos; the stage goes on where it was passed."""
         before = self.began
         self._judge((terminated | truncated) & (before == self.stage), info)
         observation, reward, terminated, truncated, info = super().after(

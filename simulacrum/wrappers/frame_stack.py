@@ -36,6 +36,7 @@ class FrameStackObservation(TorchVectorWrapper):
         self.stack: Any = None
 
     def restart(self, rows: torch.Tensor, observation: Any) -> Any:
+        """The stack `[N, K, ...]` after a reset of some rows: theirs is the first observation K times."""
         filled = _map(lambda first: torch.stack([first] * self.stack_size, dim=1), observation)
         self.stack = filled if self.stack is None else _where(rows, filled, self.stack)
         return copy.deepcopy(self.stack)
@@ -43,6 +44,7 @@ class FrameStackObservation(TorchVectorWrapper):
     def after(
         self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any], resetting: Any
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step gives, with stacks in place of observations; `final_obs` ends the stack of the episode."""
         again = resetting
         if "final_obs" in info:
             again = terminated | truncated

@@ -90,6 +90,7 @@ class NormalizeObservation(TorchVectorWrapper):
     def after(
         self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any], resetting: Any
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step gives, observations and `final_obs` scaled."""
         shown = self._normalized(observation, torch.ones_like(resetting))
         if "final_obs" in info:
             info = {**info, "final_obs": self._scaled(info["final_obs"])}
@@ -144,6 +145,7 @@ class NormalizeReward(TorchVectorWrapper):
     def after(
         self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any], resetting: Any
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step gives, rewards scaled by the returns so far."""
         active = ~resetting
         discounted = self.accumulated_reward * self.gamma * (~terminated).to(torch.float64) + reward
         self.accumulated_reward = torch.where(active, discounted, self.accumulated_reward)

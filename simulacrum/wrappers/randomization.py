@@ -100,6 +100,7 @@ class DomainRandomization(TorchVectorWrapper):
     def after(
         self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any], resetting: Any
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step gives, with the parameters of each row in the infos; rows whose episode ended get new ones."""
         assert self.ended is not None
         before, same_step = self._shown(), self.mode == AutoresetMode.SAME_STEP
         # In NEXT_STEP on an accelerator nothing waits to learn whether any episode ended.

@@ -47,6 +47,7 @@ class RecordEpisodeStatistics(TorchVectorWrapper):
     def after(
         self, observation: Any, reward: Any, terminated: Any, truncated: Any, info: dict[str, Any], resetting: Any
     ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """What a step gives; where an episode ended, the infos have its return, length and time."""
         self._zero(resetting)
         active = ~resetting
         self.returns = torch.where(active, self.returns + reward, self.returns)

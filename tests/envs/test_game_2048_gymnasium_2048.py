@@ -1,6 +1,8 @@
 """game_2048's twins beside the package gymnasium-2048 as it was published, with its own random numbers.
 
-Its distribution asks for Gymnasium 1.3, so it is no extra here: `pip install --no-deps gymnasium-2048==0.1.2`.
+Its distribution asks for Gymnasium 1.3, so it is installed without what it asks for, by
+`make test-libraries LIBS=gymnasium-2048` in an environment of its own, or by `pip install --no-deps
+gymnasium-2048==0.1.2`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import style
 
 PAGE = Path(__file__).parents[2] / "docs" / "style.md"
 GOOD = '"""A module."""\n\n\ndef public(x):\n    """What comes back."""\n    a = x\n    b = a\n    return b\n'
+SAYS = '    """What comes back."""\n'
 TWIN = "class Game:\n    def reward(self, x) -> Tensor:\n        return x{}\n"
 
 
@@ -29,10 +30,13 @@ def broken(root: Path, file: str, text: str) -> set[str]:
     [
         ("files", "training/x.py", "x = 1\n" * 251),
         ("long_functions", "tools/x.py", "def f():\n" + "    x = 1\n" * 40),
-        ("docstrings", "simulacrum/x.py", GOOD.replace('    """What comes back."""\n', "    c = 1\n")),
+        ("docstrings", "simulacrum/x.py", GOOD.replace(SAYS, "    c = 1\n")),
         ("docstrings", "simulacrum/x.py", GOOD.replace('"""A module."""\n', "")),
         ("ignores", "simulacrum/x.py", GOOD + "x: int = None  # type: ignore\n"),
         ("ignores", "tests/x.py", "import os  # noqa: F401\n"),
+        ("ignores", "tests/x.py", "import sys\nimport os  # noqa: F401\n"),
+        ("ignores", "tests/x.py", "# the test needs it\nimport os  # noqa\n"),
+        ("docstrings", "simulacrum/x.py", GOOD.replace("def p", '@rule("a.name")\ndef p').replace(SAYS, "    c = 1\n")),
         ("open_ends", "tests/x.py", "x = 1  # TODO more of it\n"),
         ("shapes", "envs/game/fast.py", TWIN.format("")),
     ],
@@ -47,6 +51,8 @@ def test_each_rule_finds_a_planted_violation(tmp_path, rule, file, text):
         ("simulacrum/x.py", GOOD),
         ("simulacrum/x.py", GOOD + "x: int = None  # type: ignore[assignment]  # the test fills it\n"),
         ("tests/x.py", 'x = "# TODO is only a text"\n'),
+        ("tests/x.py", "# the test needs it\nimport os  # noqa: F401\n"),
+        ("simulacrum/x.py", GOOD.replace("def p", '@rule("it is a rule")\ndef p').replace(SAYS, "    c = 1\n")),
         ("envs/game/fast.py", TWIN.format("  # float32 [N]")),
         ("tools/x.py", "def f():\n" + "    x = 1\n" * 39),
     ],

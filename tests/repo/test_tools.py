@@ -49,7 +49,8 @@ def test_each_library_that_make_tests_has_an_extra_and_tests(root):
     for name in listed.group(1).split():
         stem = name.replace("-", "_")
         assert library_env.requirements(name), name
-        assert [*root.glob(f"tests/adapters/test_{stem}*.py"), *root.glob(f"tests/training/test_{stem}*.py")], name
+        places = (f"adapters/test_{stem}*.py", f"training/test_{stem}*.py", f"envs/test_*_{stem}.py")
+        assert any([*root.glob(f"tests/{place}")] for place in places), name
 
 
 def test_requirements_of_an_extra_leave_out_what_all_need():

@@ -233,9 +233,9 @@ def _scripted(facts: Facts) -> str:
 def _checked(facts: Facts) -> str:
     """Tolerances, comparisons with the original, and the figures of the last full validation that was kept."""
     lines = []
-    loose = [field for field in fields(facts.package) if field.tolerance is not None]
+    loose = [(field.path, field.tolerance.reason) for field in fields(facts.package) if field.tolerance is not None]
     if loose:
-        lines += [f"- `{field.path}` may differ between the twins: {field.tolerance.reason}" for field in loose]  # type: ignore[union-attr]
+        lines += [f"- `{path}` may differ between the twins: {reason}" for path, reason in loose]
     else:
         lines.append("- No field has a tolerance: the twins agree in every bit.")
     for path, told in comparisons(facts.package):

@@ -94,7 +94,8 @@ def _partial(subject: Subject, env: Any, tape: Tape, number: int, mask: Any, see
     try:
         return clone(env.reset(seed=seed, options={"reset_mask": mask.copy()}))
     except Exception as error:
-        if declared_mode(env) is not None and declared_mode(env).name == "DISABLED":  # type: ignore[union-attr]
+        mode = declared_mode(env)
+        if mode is not None and mode.name == "DISABLED":
             raise
         raise NotJudged(f"it takes no reset_mask: {type(error).__name__}: {short(str(error), 80)}") from error
 
