@@ -81,6 +81,12 @@ TABLE = {
         "ppo", 0.9, "the scripted policy `careful` earns 0.914 in minigrid itself",
         arguments={"total_steps": 1_000_000, **NAMED, **MANY},
     ),
+    "minigrid_fourrooms": Settings(
+        "ppo", 0.8, "shortest ways earn 0.852 on average", arguments={"total_steps": 4_000_000, **NAMED, **MANY}
+    ),
+    "minigrid_keycorridor": Settings(
+        "ppo", 0.94, "shortest ways earn 0.951 on average", arguments={"total_steps": 4_000_000, **NAMED, **FEW}
+    ),
     "pong": Settings(
         "ppo", 21.0, "21 points to none, before what bounces earn",
         arguments={"total_steps": 6_000_000, "gamma": 0.98, "target_return": 26.0, **FEW},
