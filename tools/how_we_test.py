@@ -84,7 +84,7 @@ def _outside() -> Iterator[Row]:
     yield "environments of ports, compared with their originals step by step", len(ports["results"]), "`tests/ports/`"
     libraries = re.search(r"^LIBS \?= (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     count = len(libraries[1].split()) if libraries else 0
-    yield "training libraries, each tested in an environment of its own", count, "`make test-libraries`"
+    yield "libraries, each tested in an environment of its own", count, "`make test-libraries`"
     yield "tests in a browser", len(list(test_functions(ROOT / "tests" / "browser"))), "`make test-browser`"
 
 

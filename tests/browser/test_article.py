@@ -294,3 +294,13 @@ def test_browser_refuses_every_connection(browser, address):
     page.goto(address)
     assert page.evaluate("fetch('payload/wrap.wasm.js').then(() => 'let through', () => 'refused')") == "refused"
     context.close()
+
+
+def test_the_page_begins_at_its_head_and_the_editor_at_the_step(page, address):
+    opened(page, address, ready=False)
+    line = page.locator("#editor .cm-line", has_text="def step(").first
+    line.wait_for()
+    page.wait_for_timeout(500)  # whatever scrolls has done so by then
+    assert page.evaluate("scrollY") == 0
+    shown, box = line.bounding_box(), page.locator("#editor").bounding_box()
+    assert box["y"] <= shown["y"] <= box["y"] + box["height"] / 3

@@ -182,3 +182,14 @@ def test_cards_of_driven_environments_come_first_and_name_the_version(pages: Mod
     assert f"<span>{driven.name} {driven.installed}</span>" in text
     assert driven.asked.startswith(">=1.2")
     assert pages.facts.comparisons(cartpole)[0][0] == "tests/envs/test_cartpole_gymnasium.py"
+    assert pages.facts.comparisons(toywalk) == []
+
+
+@pytest.mark.parametrize(("name", "original"), [("pong", "pufferlib"), ("game_2048", "gymnasium_2048")])
+def test_pages_name_the_test_beside_an_original_that_no_reference_drives(
+    pages: ModuleType, name: str, original: str
+) -> None:
+    ((path, told),) = pages.facts.comparisons(load_package(name))
+    assert path == f"tests/envs/test_{name}_{original}.py"
+    assert path in pages.page.page(measured(pages, load_package(name)), None)
+    assert told.startswith(name)

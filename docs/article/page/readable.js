@@ -60,6 +60,14 @@ function show(editor, changed) {
   editor.dispatch({ selection: { anchor: at, head: at + changed.length }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
 }
 
+/** Brings a place to the top of the editor. `EditorView.scrollIntoView` would bring the editor itself into view, too,
+ * and the page would begin there and not at its head. */
+function toTheTop(editor, place) {
+  const { node } = editor.domAtPos(place), line = (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest(".cm-line");
+  const box = editor.scrollDOM;
+  if (line) box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - 8;
+}
+
 function makeEditor(parent) {
   const style = HighlightStyle.define([
     { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword], color: "var(--keyword)" },
@@ -81,8 +89,7 @@ function makeEditor(parent) {
   ];
   const state = EditorState.create({ doc: facts.reference, extensions });
   const editor = new EditorView({ state, parent });
-  const step = facts.reference.indexOf("    def step(");
-  editor.dispatch({ effects: EditorView.scrollIntoView(step, { y: "start", yMargin: 8 }) });
+  toTheTop(editor, facts.reference.indexOf("    def step("));
   return editor;
 }
 
