@@ -56,13 +56,32 @@ def check_imports(folder: Path, outside: Sequence[str] = ()) -> list[Problem]:
     problems: list[Problem] = []
     driven = frozenset(module for name in outside for module in modules_of(name))
     imported: set[str] = set()
+    ran: dict[str, list[Reached]] = {}
     for start in (*TWINS, "render"):
         if (folder / f"{start}.py").is_file():
-            for reached in reachable(folder, start, problems):
+            ran[start] = reachable(folder, start, problems)
+            for reached in ran[start]:
                 problems += _judge(folder, start, reached, driven)
                 if start == "reference":
                     imported |= {one.module.split(".")[0] for one in reached.source.imports() if not one.level}
+    problems += _shared(folder, *(ran.get(twin, []) for twin in TWINS))
     return [*problems, *check_installed(outside, imported)]
+
+
+def _shared(folder: Path, reference: Sequence[Reached], fast: Sequence[Reached]) -> Iterator[Problem]:
+    """Files that both twins run: what is wrong there is wrong in both, and no comparison can find it."""
+    constants = (folder / "__init__.py").resolve()
+    chains = {one.source.path.resolve(): " -> ".join(one.chain) for one in reference}
+    for one in fast:
+        path = one.source.path.resolve()
+        if path in chains and path != constants:
+            yield Problem(
+                one.name,
+                None,
+                "what both twins run",
+                f"no comparison can judge it: {' -> '.join(one.chain)}, and {chains[path]}",
+                "write it twice, from the spec; constants that both need belong in __init__.py",
+            )
 
 
 def reachable(folder: Path, start: str, problems: list[Problem] | None = None) -> list[Reached]:

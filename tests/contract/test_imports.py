@@ -143,3 +143,18 @@ def test_a_twin_that_is_no_python(text: str, judge: Callable[..., list[Problem]]
     problems = judge({}, fast=text)
     assert [problem.file for problem in problems] == ["fast.py"]
     assert "is not Python" in problems[0].message
+
+
+def test_a_file_that_both_twins_run_is_judged_by_nothing(judge: Callable[..., list[Problem]]) -> None:
+    files = {"rules": "from .deeper import moved\n", "deeper": "def moved(x):\n    return x + 1\n"}
+    problems = judge({"reference": "from .rules import moved", "fast": "from .deeper import moved"}, **files)
+    (problem,) = problems
+    assert problem.file == "deeper.py"
+    assert "fast.py -> deeper.py" in problem.message
+    assert "reference.py -> rules.py -> deeper.py" in problem.message
+
+
+def test_each_twin_may_have_helpers_of_its_own(judge: Callable[..., list[Problem]]) -> None:
+    files = {"slow_rules": "def moved(x):\n    return x + 1\n", "fast_rules": "def moved(x):\n    return x + 1\n"}
+    twins = {"reference": "from .slow_rules import moved", "fast": "from .fast_rules import moved"}
+    assert judge(twins, **files) == []
