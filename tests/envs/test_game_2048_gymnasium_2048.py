@@ -185,11 +185,11 @@ def test_the_comparison_sees_a_draw() -> None:
         both.play(5, lambda program, step: step % 4)
 
 
-@pytest.mark.parametrize(("name", "episodes"), [("up", 200), ("turn", 30), ("any_move", 30), ("corner", 30)])
-def test_the_program_earns_what_the_probes_state(name: str, episodes: int) -> None:
+@pytest.mark.parametrize("name", ["turn", "any_move", "corner"])
+def test_the_program_earns_what_the_probes_state(name: str) -> None:
     """Where the means in probes.py come from, with fewer games: the policies on the program itself."""
     probe = next(probe for probe in load_package("game_2048").module("probes").PROBES if probe.name == name)
-    returns = []
+    returns, episodes = [], 30
     for seed in range(episodes):
         program: Any = TwentyFortyEightEnv()
         program.reset(seed=1_000_000 + seed)
@@ -197,8 +197,8 @@ def test_the_program_earns_what_the_probes_state(name: str, episodes: int) -> No
         ended, t = False, 0
         while not ended:
             action = probe.act(None, SimpleNamespace(board=program.board.tolist()), t)
-            _, _, ended, _, info = program.step(action)
-            ended, t = ended or (name == "up" and not info["is_legal"]), t + 1
+            _, _, ended, _, _ = program.step(action)
+            t += 1
         returns.append(program.total_score)
     mean, deviation = (
         float(number.replace(",", "")) for number in re.findall(r"(?:measured|deviation) ([\d,.]+)", probe.why)
