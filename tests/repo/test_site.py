@@ -42,6 +42,7 @@ def test_search_index_is_in_the_site(site):
     assert "reference" in index
 
 
+@pytest.mark.long
 def test_search_needs_no_server(site):
     """Over file:// no index can be fetched and no worker started: both have to be scripts of the site."""
     assert "reference" in (site / "search" / "search_index.js").read_text("utf-8")
@@ -50,6 +51,7 @@ def test_search_needs_no_server(site):
     assert "IFrameWorker" in (site / "assets" / "iframe-worker.js").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_every_environment_has_a_page_and_a_card_with_its_pictures(site, root):
     gallery = (site / "environments" / "index.html").read_text("utf-8")
     names = [path.parent.name for path in (root / "envs").glob("*/schema.json")]
