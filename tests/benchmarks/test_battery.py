@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).with_name("battery.py")
 
 
@@ -15,6 +17,7 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
+@pytest.mark.long
 def test_a_table_and_the_raw_figures(tmp_path: Path) -> None:
     done = run("toywalk", "--rounds", 1, "--json", tmp_path / "raw.json")
     assert done.returncode == 0, done.stderr

@@ -31,6 +31,7 @@ def found(canary):
     return next(one for one in every if one.kind == "K20" and "GOAL" in one.before and one.before != one.after)
 
 
+@pytest.mark.long
 def test_one_mutant_from_end_to_end(cli, canary, found):
     done = cli("mutate", canary, "--only", found.id, "--quick", "--jobs", 1, "--json")
     events = [json.loads(line) for line in done.out.splitlines()]

@@ -66,7 +66,7 @@ def watched():
         one.process.stdout.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_break_and_mend_a_rule(counter, edit, watched):
     run = watched(counter, "--level", "1")
     assert "level 1  rules                  passed" in run.until("all green up to level 1")

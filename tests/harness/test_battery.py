@@ -44,6 +44,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[EnvPackage, BatteryR
         return judged, result, ended
 
 
+@pytest.mark.long
 def test_a_full_run_goes_through_the_catalogue_in_order(full: tuple[EnvPackage, BatteryResult, list[str]]) -> None:
     _, result, ended = full
     assert ended == list(CHECK_NAMES) == list(result.outcomes)
@@ -52,6 +53,7 @@ def test_a_full_run_goes_through_the_catalogue_in_order(full: tuple[EnvPackage, 
     assert all(seconds >= 0 for seconds in result.seconds.values())
 
 
+@pytest.mark.long
 def test_a_full_run_writes_what_the_gate_reads(full: tuple[EnvPackage, BatteryResult, list[str]]) -> None:
     judged, result, _ = full
     assert result.report_path == judged.folder / REPORT_NAME

@@ -79,6 +79,7 @@ def test_it_finds_what_this_process_finds(tmp_path: Path) -> None:
     assert {name for name, *_ in said} == {"auto_reset"}
 
 
+@pytest.mark.long
 def test_the_native_form_it_builds_is_the_one_that_is_judged(tmp_path: Path) -> None:
     said: Said = []
     bench = Bench(package("counter"), failures=tmp_path, progress=lambda *one: said.append(one))
@@ -102,6 +103,7 @@ def test_a_divergence_comes_back_whole(copied: Callable[..., EnvPackage], tmp_pa
     assert any((tmp_path / "failures").iterdir())
 
 
+@pytest.mark.long
 def test_what_cannot_be_lowered_is_said(copied: Callable[..., EnvPackage], tmp_path: Path) -> None:
     judged = copied("toywalk", ("fast.py", "elapsed = ctx.t.clamp(", "elapsed = ctx.t.flip(0).clamp("))
     bench = Bench(judged, forms=("eager", "native"), failures=tmp_path)

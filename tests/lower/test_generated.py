@@ -193,6 +193,7 @@ def agree(count: int, shard: int, folder: Path) -> None:
     assert wrong == [], f"{len(wrong)} of {len(cases)}; the first: {wrong[0]}"
 
 
+@pytest.mark.long
 def test_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
     agree(25, 0, tmp_path)
 

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "tools" / "run_page.py"
 # Pages that validate or train by themselves take most of a minute each; their turn is `make test-long`.
-LONG = {
+LONG = {"README.md"} | {
     f"docs/{name}.md"
     for name in (
         *("bringing-an-environment", "checks", "cookbook", "native", "quickstart"),

@@ -81,7 +81,7 @@ def test_pufferlib_is_built_without_its_games_and_without_cuda(tmp_path):
     assert shell.endswith("sh")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_environment_lies_over_the_one_that_made_it(root, tmp_path, monkeypatch):
     """Its own packages come first, torch is the one beneath, and it is made once."""
     monkeypatch.setattr(library_env, "PLACE", tmp_path)

@@ -211,6 +211,7 @@ class ForCompilers(torch.nn.Module):
         return for_compilers(*arguments)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # torch.export deep-copies its own deprecated tree specs
 def test_exported_with_a_dynamic_batch_it_gives_the_eager_bits() -> None:
     batch = torch.export.Dim("batch")

@@ -58,6 +58,7 @@ def test_the_buffer_holds_true_transitions_only(dqn: ModuleType, cut_off: EnvPac
     assert not parts["terminated"].any()
 
 
+@pytest.mark.long
 def test_learns(dqn: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     """The optimum of toywalk is its probe `always_right`."""
     size = {"total_steps": 15_000, "width": 32, "tau": 0.05, "eval_episodes": 50, "eval_seeds": 2}
@@ -66,6 +67,7 @@ def test_learns(dqn: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     assert reference["DQN, trained"]["return"] == reference["always_right, scripted"]["return"]
 
 
+@pytest.mark.long
 def test_explores_less_and_less(dqn: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     """At first half of the actions are the greedy ones by chance, in the end all are."""
     size = {"total_steps": 4 * 3_200, "learning_rate": 0.0, "explore_last": 0.0, "explore_until": 0.5}

@@ -25,6 +25,7 @@ def ppo_rnn(script: Script) -> ModuleType:
     return script("ppo_rnn")
 
 
+@pytest.mark.long
 def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
     ppo_rnn: ModuleType, cut_off: EnvPackage, tmp_path: Path
 ) -> None:

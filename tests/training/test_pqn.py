@@ -24,6 +24,7 @@ def pqn(script: Script) -> ModuleType:
     return script("pqn")
 
 
+@pytest.mark.long
 def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
     pqn: ModuleType, toywalk: EnvPackage, tmp_path: Path
 ) -> None:

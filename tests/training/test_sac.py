@@ -29,6 +29,7 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(sac: ModuleType, aim
     assert_resumes_to_the_bit(sac, tmp_path, **size, **AIM)
 
 
+@pytest.mark.long
 def test_learns_the_target_from_actions_scaled_to_their_bounds(
     sac: ModuleType, aim: EnvPackage, tmp_path: Path
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_random_action_is_held(sac: ModuleType, aim: EnvPackage, tmp_path: Pat
     assert len(steps.unique()) == 24
 
 
+@pytest.mark.long
 def test_terminations_and_only_they_end_the_future(sac: ModuleType, aim: EnvPackage, tmp_path: Path) -> None:
     """With reward -1 everywhere and discount 1/2, what comes is worth -1 where all are terminated and -2 where none."""
     for terminated, worth in ((True, -1.0), (False, -2.0)):

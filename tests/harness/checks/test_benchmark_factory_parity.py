@@ -20,7 +20,7 @@ def test_eager_alone_is_skipped(check: Callable[..., Outcome]) -> None:
 
 
 @needs_compiler
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_compiled_form_has_the_bits_of_eager(check: Callable[..., Outcome]) -> None:
     outcome = check("benchmark_factory_parity", "toywalk", forms=FORMS)
     assert outcome.status == "passed", outcome.message

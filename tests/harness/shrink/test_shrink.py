@@ -53,6 +53,7 @@ def test_a_rule_fault_is_one_state_and_one_action(tmp_path: Path) -> None:
     assert read_divergence(found.files["record"]) == found
 
 
+@pytest.mark.long
 def test_the_test_file_fails_until_the_twin_is_mended(tmp_path: Path) -> None:
     found = failure(tmp_path, WALL)
     wrong = pytest_on(found.files["test"])

@@ -12,6 +12,8 @@ import torch.nn.functional as F
 from kit.lowering import DTYPES, FLOATS, INTEGERS, Bench, Case, pairs, small
 from torch import Tensor
 
+pytestmark = pytest.mark.long  # its library takes a minute to compile
+
 Table = Mapping[str, Callable[..., Any]]
 NUMBERS = DTYPES[1:]
 

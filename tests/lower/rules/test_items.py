@@ -7,6 +7,8 @@ import torch
 from kit.lowering import DTYPES, FLOATS, INTEGERS, Bench, Case, items, small
 from torch import Tensor
 
+pytestmark = pytest.mark.long  # its library takes a minute to compile
+
 SHAPES = ((5,), (3, 4), (2, 1, 3), (150,), (8, 20))  # the last two: too many to write out one by one
 NUMBERS = DTYPES[1:]
 USUAL = (torch.int32, torch.float32)

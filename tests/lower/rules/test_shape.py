@@ -8,6 +8,8 @@ import torch.nn.functional as F
 from kit.lowering import DTYPES, Bench, Case, items, small
 from torch import Tensor
 
+pytestmark = pytest.mark.long  # its library takes a minute to compile
+
 KINDS = (torch.bool, torch.uint8, torch.int32, torch.float64)
 
 
