@@ -46,7 +46,7 @@ demo: $(READY_TO_TRAIN) ## validate forager, train PPO on it, draw the learning 
 test: $(READY) ## all tests but those of test-long
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=15 -m "not long and not browser" $(ARGS)
 
-test-long: $(READY) ## the tests that take minutes: planted faults, generated programs, portable functions, WebAssembly, CUDA source
+test-long: $(READY) ## the tests that take longer: planted faults, each environment, pages, generated programs, WebAssembly, CUDA source
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --durations=5 -m long $(ARGS)
 
 test-fast: $(READY) ## the tests that are not marked slow

@@ -55,7 +55,7 @@ TABLE = {
     "frozenlake": Settings(
         "pqn", 0.7, THRESHOLD, GYMNASIUM, arguments={"total_steps": 200_000, "width": 64, **TABULAR, **MANY}
     ),
-    "cliffwalking": Settings(  # PQN took the way one row further up (-15 to -17), as Sutton and Barto's Sarsa does
+    "cliffwalking": Settings(  # PQN took ways further from the edge (-15 to -17), as Sutton and Barto's Sarsa does
         "dqn", -13.0, "the shortest way", arguments={"total_steps": 60_000, "eval_limit": 200, **FEW}
     ),
     "taxi": Settings(  # PPO reads the mask of actions; PQN, which does not, was at -230 after 267,000 steps
@@ -91,7 +91,7 @@ TABLE = {
         "ppo", 21.0, "21 points to none, before what bounces earn",
         arguments={"total_steps": 6_000_000, "gamma": 0.98, "target_return": 26.0, **FEW},
     ),
-    "mountaincarcontinuous": Settings(  # without held random actions the goal was never met, and 0.0 learned
+    "mountaincarcontinuous": Settings(  # without held actions and scaled observations it learned nothing
         "sac", 90.0, THRESHOLD, GYMNASIUM,
         arguments={"total_steps": 60_000, "random_steps": 8_000, "hold": 20, "scale": True, "update_to_data": 0.25,
                    "temperature": 0.1, "target_entropy": -2.0, **FEW},
