@@ -59,17 +59,17 @@ def tanh(x: Any) -> Any:
 
 
 def sin(x: Any) -> Any:
-    """The sine of x in radians; NaN where |x| > 2**20."""
+    """The sine of x in radians; NaN where |x| > `2**20`."""
     return _room(x).sin(x)
 
 
 def cos(x: Any) -> Any:
-    """The cosine of x in radians; NaN where |x| > 2**20."""
+    """The cosine of x in radians; NaN where |x| > `2**20`."""
     return _room(x).cos(x)
 
 
 def tan(x: Any) -> Any:
-    """The tangent of x in radians; NaN where |x| > 2**20."""
+    """The tangent of x in radians; NaN where |x| > `2**20`."""
     return _room(x).tan(x)
 
 
@@ -84,7 +84,7 @@ def pow(x: Any, y: Any) -> Any:
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """x % y as Python has it, from 0 up to y, for y from 2**-900 to 2**900 and |x| up to 2**20 of it; NaN beyond."""
+    """x % y as Python has it, from 0 up to y, for y from `2**-900` to `2**900` and |x| up to `2**20` of it; NaN beyond."""
     return _room(x, y).remainder(x, y)
 
 

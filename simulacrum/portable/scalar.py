@@ -64,17 +64,17 @@ def tanh(x: Number) -> Number:
 
 
 def sin(x: Number) -> Number:
-    """The sine of x in radians; NaN where |x| > 2**20."""
+    """The sine of x in radians; NaN where |x| > `2**20`."""
     return _unary(double.sin, x)
 
 
 def cos(x: Number) -> Number:
-    """The cosine of x in radians; NaN where |x| > 2**20."""
+    """The cosine of x in radians; NaN where |x| > `2**20`."""
     return _unary(double.cos, x)
 
 
 def tan(x: Number) -> Number:
-    """The tangent of x in radians; NaN where |x| > 2**20."""
+    """The tangent of x in radians; NaN where |x| > `2**20`."""
     return _unary(double.tan, x)
 
 
@@ -89,7 +89,7 @@ def pow(x: Number, y: Number) -> Number:
 
 
 def remainder(x: Number, y: Number) -> Number:
-    """x % y as Python has it, from 0 up to y, for y from 2**-900 to 2**900 and |x| up to 2**20 of it; NaN beyond."""
+    """x % y as Python has it, from 0 up to y, for y from `2**-900` to `2**900` and |x| up to `2**20` of it; NaN beyond."""
     return _binary(double.remainder, x, y)
 
 

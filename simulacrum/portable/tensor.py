@@ -107,7 +107,7 @@ def tanh(x: Tensor) -> Tensor:
 
 
 def sin(x: Tensor) -> Tensor:
-    """The sine of x in radians, elementwise; NaN where |x| > 2**20."""
+    """The sine of x in radians, elementwise; NaN where |x| > `2**20`."""
     _check(x)
     wide = x.double()
     sign, a = sign_and_size(wide)
@@ -119,7 +119,7 @@ def sin(x: Tensor) -> Tensor:
 
 
 def cos(x: Tensor) -> Tensor:
-    """The cosine of x in radians, elementwise; NaN where |x| > 2**20."""
+    """The cosine of x in radians, elementwise; NaN where |x| > `2**20`."""
     _check(x)
     a = sign_and_size(x.double())[1]
     quadrant, sine, cosine = sine_and_cosine(a)
@@ -129,7 +129,7 @@ def cos(x: Tensor) -> Tensor:
 
 
 def tan(x: Tensor) -> Tensor:
-    """The tangent of x in radians, elementwise; NaN where |x| > 2**20."""
+    """The tangent of x in radians, elementwise; NaN where |x| > `2**20`."""
     _check(x)
     wide = x.double()
     sign, a = sign_and_size(wide)
@@ -201,7 +201,7 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 def remainder(x: Tensor | float, y: Tensor | float) -> Tensor:
-    """x % y as Python has it, elementwise, from 0 up to y, for y from 2**-900 to 2**900 and |x| up to 2**20 of it.
+    """x % y as Python has it, elementwise, from 0 up to y, for y from `2**-900` to `2**900` and |x| up to `2**20` of it.
 
     NaN beyond. One argument may be a Python number. Shapes broadcast.
     """

@@ -154,7 +154,7 @@ class BatchedDraw:
     def integers(
         self, slot: str, high: Tensor | int, *, low: Tensor | int = 0, index: int | None = None
     ) -> Tensor:
-        """Integers in low..high-1: up to 2**16 of them in an int32 slot, up to 2**31 in an int64 one."""
+        """Integers in low..high-1: up to `2**16` of them in an int32 slot, up to `2**31` in an int64 one."""
         spec = self._slot(slot, "integers", index)
         size: Tensor | int
         if isinstance(low, Tensor) or isinstance(high, Tensor):

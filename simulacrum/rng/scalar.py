@@ -99,7 +99,7 @@ class ScalarDraw:
         return self._draw(spec, index, lambda words: values.uniform(words, bounds, real))
 
     def integers(self, slot: str, high: Any, *, low: Any = 0, index: int | None = None) -> Any:
-        """An int in low..high-1: up to 2**16 of them in an int32 slot, up to 2**31 in an int64 one."""
+        """An int in low..high-1: up to `2**16` of them in an int32 slot, up to `2**31` in an int64 one."""
         spec = self._slot(slot, "integers", index)
         span = arguments.integer_span(low, high, spec)
         return self._draw(spec, index, lambda words: values.integers(words, span))

@@ -55,7 +55,7 @@ ORDERS: dict[str, tuple[str, Callable[[int], Place]]] = {
         "seeds that differ in one bit, 64 around each of many centres",
         lambda i: (i // 64 * 0x9E3779B97F4A7C15 % 2**64 ^ 1 << i % 64, 0, 0, 0, True),
     ),
-    "high_seeds": ("seeds 0, 2**32, 2 * 2**32, ...", lambda i: (i << 32, 0, 0, 0, True)),
+    "high_seeds": ("seeds 0, `2**32`, `2 * 2**32`, ...", lambda i: (i << 32, 0, 0, 0, True)),
     "low_bytes": ("the lowest byte of each word of `batch`", lambda i: (0, 0, 0, 0, False)),
     "reversed": ("the words of `batch`, bits reversed", lambda i: (0, 0, 0, 0, False)),
     "keys": ("episode keys themselves: 4,096 rows, then episodes", lambda i: (0, 0, 0, 0, False)),

@@ -14,7 +14,7 @@ from simulacrum.conformance.catalog import RULES
 
 ROOT = Path(__file__).parents[2]
 PAGE, RAW = ROOT / "docs" / "conformance.md", ROOT / "docs" / "assets" / "conformance.json"
-RESULT = {"rule": "close.twice", "severity": "error", "status": "failed", "message": "no | pipe",
+RESULT = {"rule": "close.twice", "severity": "error", "status": "failed", "message": "no | __init__",
           "step": None, "row": 2, "field": "x[0][1]", "found": None, "expected": None}  # fmt: skip
 RUN = {"title": "Some env", "library": "gymnasium", "command": "simulacrum check-vec Some-v0", "class": "Some",
        "mode": "NEXT_STEP", "versions": {"gymnasium": "1", "numpy": "2"}, "results": [RESULT]}  # fmt: skip
@@ -46,7 +46,7 @@ def test_finding_has_its_place_and_its_command():
     assert "| Some env | `Some` | NEXT_STEP | gymnasium 1 | 0 | 1 | 0 | 0 |" in told
     assert "| Gone | not installed |" in told
     assert "simulacrum check-vec Some-v0" in told
-    assert "| `close.twice` | **error** | no \\| pipe (row 2, field x[0]\\[1]) |" in told
+    assert "| `close.twice` | **error** | no \\| \\_\\_init\\_\\_ (row 2, field x[0]\\[1]) |" in told
 
 
 def test_notes_are_about_rules_that_there_are():

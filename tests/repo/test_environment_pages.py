@@ -107,7 +107,7 @@ def test_what_was_measured_is_told(pages: ModuleType, toywalk: EnvPackage) -> No
     runs = [{"seed": seed, "steps": 1000, "seconds": 2.5, "return": 0.5 + seed / 10, "standard_error": 0.01}
             for seed in (1, 2)]  # fmt: skip
     training = part(pages, toywalk, algorithm="PQN", runs=runs, level=0.7, source="a paper", link="", reached=False)
-    training |= {"return": 0.65, "command": "train it"}
+    training |= {"return": 0.65, "command": "train it --with " + "9" * 60 + " --and " + "8" * 60}
     small = {"states": 1234, "transitions": 5678, "complete": True}
     score = {"killed": 60, "counted": 61, "planted": 200, "sampled": 80}
     validation = part(pages, toywalk, transitions=99_999, forms=["eager", "native"], small_model=small, score=score)
@@ -123,6 +123,7 @@ def test_what_was_measured_is_told(pages: ModuleType, toywalk: EnvPackage) -> No
     ]
     text = pages.page.page(facts, None)
     assert "| Other | 100 k <small>20 x</small> | - |" in text
+    assert f"```bash\ntrain it --with {'9' * 60} \\\n  --and {'8' * 60}\n```" in text
     assert "It was **not** reached, with a mean of 0.65." in text
     assert "60 of 61 wrong twins found, of 200 that were planted" in text
     assert "edited since" not in text

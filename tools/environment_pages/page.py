@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from typing import Any
 
 from environment_pages import rules
@@ -217,9 +219,16 @@ def _training(facts: Facts) -> str:
             table(["seed", "steps", "seconds", "return on the reference"], rows, figures=True),
             f"The level to reach is {part['level']:g}: {source}. {verdict}, with a mean of {part['return']:,.2f}. "
             f"{_age(facts, part)}",
-            f"<!-- not executed: it trains -->\n```bash\n{part['command']}\n```",
+            f"<!-- not executed: it trains -->\n```bash\n{_lines(part['command'])}\n```",
         ]
     )
+
+
+def _lines(command: str) -> str:
+    """A shell command cut before some of its options, so that no line of it needs scrolling."""
+    whole = re.sub(r" (?!--)", "\N{NO-BREAK SPACE}", command)  # an option stays with its value
+    lines = textwrap.wrap(whole, 100, break_on_hyphens=False, break_long_words=False)
+    return " \\\n  ".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _scripted(facts: Facts) -> str:

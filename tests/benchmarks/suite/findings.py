@@ -106,5 +106,6 @@ def _seen(result: dict[str, Any]) -> str:
 
 def _cell(text: str) -> str:
     text = re.sub(r"\s+", " ", text).replace("|", "\\|").replace("<", "&lt;")
+    text = re.sub(r"__(\w+)__", r"\\_\\_\1\\_\\_", text)  # would be bold
     text = text.replace("][", "]\\[")  # `x[0][1]` would be a link
     return text if len(text) <= 220 else text[:217] + "..."
