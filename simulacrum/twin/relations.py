@@ -74,8 +74,8 @@ class NoOp:
 class Dead:
     """Values that no rule looks at: whatever stands there, nothing else comes out.
 
-    fields: names of fields of the state. where: of a state, bool `[N]` (the whole value is dead) or `[N, *shape]`
-        (those elements are); it may not look at the dead values.
+    `fields` names fields of the state. `where` says of a state, as bool, where they are dead: `[N]` (the whole value)
+    or `[N, *shape]` (those elements). It may not look at the dead values.
     """
 
     fields: Sequence[str]
