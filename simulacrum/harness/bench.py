@@ -23,6 +23,7 @@ from simulacrum.trace.divergence import Divergence
 
 if TYPE_CHECKING:
     from simulacrum.harness.coverage import Coverage
+    from simulacrum.harness.small.answers import Answers
 
 # Called as progress(check, what is being done, done, total). `total` 0 means: not known.
 Progress = Callable[[str, str, int, int], None]
@@ -88,6 +89,7 @@ class Bench:
     moments: id of the last divergence -> the `Moment` in which it was met, for who makes it small.
     shrink: whether a failure is made small; a run that only counts failures has no use for it.
     keep_going: run a check's later sub-checks after one has failed too.
+    answers: of the reference in single steps, from earlier runs beside it; what is answered so counts as not exercised.
     """
 
     package: EnvPackage
@@ -110,6 +112,7 @@ class Bench:
     moments: dict[str, Any] = field(default_factory=dict[str, Any])
     shrink: bool = True
     keep_going: bool = False
+    answers: Answers | None = None
 
     def watching(self, package: EnvPackage | None = None) -> AbstractContextManager[None]:
         """Count what runs meanwhile as exercised: of the package, or of one with other constants and the same code."""

@@ -25,6 +25,7 @@ from simulacrum.errors import SimulacrumError
 from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, Outcome
 from simulacrum.harness.running import run_check
+from simulacrum.harness.small.answers import Answers
 from simulacrum.mutate.mutant import Mutant
 from simulacrum.mutate.place import spoken_of
 from simulacrum.mutate.verdict import KILLED, LOST, STILLBORN, SURVIVED, Verdict
@@ -57,11 +58,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Stage:
-    """One check to run: all of it, or the sub-checks in `asked`; `quick`, a fraction of it."""
+    """One check to run: all of it, or the sub-checks in `asked`; `quick`, a fraction of it.
+
+    answered: what the reference answered beside other mutants is taken over. That is faster, and says nothing about
+    what the reference's run exercises; so who passes is asked once more without it.
+    """
 
     check: str
     asked: frozenset[str] = frozenset()
     quick: bool = False
+    answered: bool = False
 
 
 def required_checks(forms: tuple[str, ...] = ("eager",)) -> tuple[str, ...]:
@@ -80,20 +86,23 @@ def stages(settings: Settings) -> Iterator[Stage]:
         yield from (Stage(name, quick=settings.quick) for name in rest)
         return
     early = {name: [one for one in SUB_CHECKS if one.check == name and one.level <= 2] for name in PARTED}
-    for level in (1, 2):
-        for name in PARTED:
-            asked = frozenset(one.path for one in early[name] if one.level == level)
-            if asked:
-                yield Stage(name, asked, settings.quick)
+    single_steps = [
+        Stage(name, asked, settings.quick)
+        for level in (1, 2)
+        for name in PARTED
+        if (asked := frozenset(one.path for one in early[name] if one.level == level))
+    ]
+    if not settings.whole:
+        yield from (replace(stage, answered=True) for stage in single_steps)
     later = {
         name: frozenset(one.path for one in SUB_CHECKS if one.check == name and one.level > 2) if early.get(name) else
         frozenset[str]()
         for name in rest
     }
-    if settings.quick or not settings.whole:
+    if not (settings.quick or settings.whole):
         yield from (Stage(name, later[name], quick=True) for name in rest)
-    if not settings.quick:
-        yield from (Stage(name, later[name]) for name in rest)
+    yield from single_steps
+    yield from (Stage(name, later[name], settings.quick) for name in rest)
 
 
 @dataclass
@@ -104,6 +113,7 @@ class Judge:
     mutant: Mutant
     package: EnvPackage
     scratch: Path
+    answers: Answers = field(default_factory=Answers)
     began: float = field(default_factory=time.perf_counter)
     checks: dict[str, str] = field(default_factory=dict[str, str])
     small_model: bool = False
@@ -148,7 +158,7 @@ class Judge:
     def run(self, stage: Stage) -> Outcome:
         """One stage; its statuses are kept, those of a fraction only until the whole is run."""
         bench = self.benches[stage.quick]
-        bench.asked = stage.asked
+        bench.asked, bench.answers = stage.asked, self.answers if stage.answered else None
         outcome, _ = run_check(bench, stage.check)
         parts = {f"{stage.check}.{name}": one.status for name, one in outcome.parts.items()}
         if not stage.quick or self.settings.quick:
@@ -179,12 +189,13 @@ class Judge:
         )
 
 
-def judged(settings: Settings, mutant: Mutant) -> Verdict:
-    """Make a copy of the package with the mutant in it, judge it, and leave nothing behind."""
+def judged(settings: Settings, mutant: Mutant, answers: Answers | None = None) -> Verdict:
+    """Make a copy of the package with the mutant in it, judge it, and leave nothing behind but the reference's answers.
+    """
     place = settings.scratch / mutant.id
     package = planted(settings.package, mutant, place)
     try:
-        return Judge(settings, mutant, package, place).verdict()
+        return Judge(settings, mutant, package, place, answers or Answers()).verdict()
     finally:
         loader.forget(package.import_name)
         shutil.rmtree(place, ignore_errors=True)

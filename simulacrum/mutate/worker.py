@@ -5,6 +5,7 @@ It imports torch once, and ends when the pipe from its caller closes, with every
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import signal
@@ -13,6 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from simulacrum.harness.small.answers import Answers
 from simulacrum.mutate.equivalence import captured, traced
 from simulacrum.mutate.judge import Settings, judged
 
@@ -27,9 +29,12 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nor may it read them
     torch.set_num_threads(1)
     settings: Settings = pickle.load(requests)
-    answers: dict[str, Callable[..., Any]] = {"judge": judged, "trace": traced, "capture": captured}
+    known = Answers()
+    work: dict[str, Callable[..., Any]] = {
+        "judge": functools.partial(judged, answers=known), "trace": traced, "capture": captured,
+    }  # fmt: skip
     for kind, mutant in _requests(requests):
-        pipe.write(pickle.dumps((mutant.id, answers[kind](settings, mutant))))
+        pipe.write(pickle.dumps((mutant.id, work[kind](settings, mutant))))
         pipe.flush()
     _end()
 

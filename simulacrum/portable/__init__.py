@@ -84,7 +84,7 @@ def pow(x: Any, y: Any) -> Any:
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """x % y as Python has it, from 0 up to y, for y from `2**-900` to `2**900` and |x| up to `2**20` of it; NaN beyond."""
+    """x % y as Python has it, from 0 up to y, for y from `2**-900` to `2**900`, |x| up to `2**20` of it; NaN beyond."""
     return _room(x, y).remainder(x, y)
 
 

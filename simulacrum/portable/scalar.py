@@ -89,7 +89,7 @@ def pow(x: Number, y: Number) -> Number:
 
 
 def remainder(x: Number, y: Number) -> Number:
-    """x % y as Python has it, from 0 up to y, for y from `2**-900` to `2**900` and |x| up to `2**20` of it; NaN beyond."""
+    """x % y as Python has it, from 0 up to y, for y from `2**-900` to `2**900`, |x| up to `2**20` of it; NaN beyond."""
     return _binary(double.remainder, x, y)
 
 

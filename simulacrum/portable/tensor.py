@@ -201,7 +201,7 @@ def pow(x: Tensor | float, y: Tensor | float) -> Tensor:
 
 
 def remainder(x: Tensor | float, y: Tensor | float) -> Tensor:
-    """x % y as Python has it, elementwise, from 0 up to y, for y from `2**-900` to `2**900` and |x| up to `2**20` of it.
+    """x % y as Python has it, elementwise, from 0 up to y, for y from `2**-900` to `2**900`, |x| up to `2**20` of it.
 
     NaN beyond. One argument may be a Python number. Shapes broadcast.
     """

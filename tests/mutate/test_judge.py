@@ -9,7 +9,9 @@ from mutate.kit import GOAL, canary, planted_by_hand
 
 from simulacrum.harness import running
 from simulacrum.harness.checks import differential
-from simulacrum.mutate.judge import Settings, judged, required_checks, stages
+from simulacrum.harness.small.answers import Answers
+from simulacrum.harness.small.nodes import Scalar
+from simulacrum.mutate.judge import SMALL_MODEL, Settings, judged, required_checks, stages
 
 
 @pytest.fixture
@@ -98,8 +100,25 @@ def test_what_should_pass_is_given_no_fractions(settings):
     assert {one.check for one in order} == set(required_checks())
 
 
+def test_who_passes_is_judged_without_what_the_reference_answered_to_others(settings, monkeypatch):
+    few = ("spec_contract", "differential")
+    monkeypatch.setattr("simulacrum.mutate.judge.required_checks", lambda forms=(): few)
+    answers, asked = Answers(), []
+    quick = replace(settings, quick=True)
+    assert judged(quick, planted_by_hand(settings.package, GOAL, f"{GOAL} "), answers).status == "survived"
+    real = Scalar.step
+    monkeypatch.setattr(Scalar, "step", lambda self, *rest: asked.append(rest) or real(self, *rest))
+    wrong = planted_by_hand(settings.package, GOAL, "        end = place > GOAL")
+    assert judged(quick, wrong, answers).status == "killed"
+    assert not asked
+    again = judged(quick, planted_by_hand(settings.package, GOAL, f"{GOAL}  "), answers)
+    assert (again.status, set(again.checks.values()) - {"skipped"}) == ("survived", {"passed"})
+    assert asked
+
+
 def test_the_cheap_stages_come_first(settings):
     order = list(stages(settings))
     assert [one.check for one in order[:2]] == ["spec_contract", "differential"]
     assert [one.quick for one in order if one.check == "replay"] == [True, False]
+    assert [one.answered for one in order if SMALL_MODEL in one.asked] == [True, False]
     assert {one.check for one in order if not one.quick} == set(required_checks())

@@ -21,7 +21,6 @@ from simulacrum.harness.bench import Bench
 from simulacrum.harness.frames import take
 from simulacrum.harness.legal import Legal
 from simulacrum.harness.running import explained
-from simulacrum.harness.small.choices import spread
 from simulacrum.harness.small.comparison import Comparison
 from simulacrum.harness.small.pushes import Values, beside, clock_values, pushed, thresholds_of, visited
 from simulacrum.twin.state import dump_state, load_state
@@ -84,9 +83,7 @@ class Boundary(Comparison):
 
     def _starts(self) -> None:
         for p in range(len(self.scalar.params)):
-            for taken, state in spread(
-                self.scalar.layout, "reset", self.options, lambda draw, p=p: self.scalar.reset(draw, p), STARTS
-            ):
+            for taken, state in self.resets(p, STARTS):
                 self.start(taken, state, p)
         self.compare()
 
@@ -134,7 +131,7 @@ class Boundary(Comparison):
 
     def _from(self, place: int) -> None:
         for action in range(len(self.given)):
-            asked = spread(self.scalar.layout, "step", self.options, self.ask(place, action), SEQUENCES)
+            asked = self.steps(place, action, SEQUENCES)
             try:
                 for taken, outcome in asked:
                     self.step(place, action, taken, outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from simulacrum.contract.package import EnvPackage
@@ -11,7 +11,7 @@ from simulacrum.harness.compare import differences
 from simulacrum.harness.frames import Frame, frame_fields, row_actions
 from simulacrum.harness.running import explained
 from simulacrum.harness.small.actions import legal_actions
-from simulacrum.harness.small.choices import ChoosingDraw, Taken
+from simulacrum.harness.small.choices import ChoosingDraw, Taken, every, spread
 from simulacrum.harness.small.nodes import Nodes, Scalar
 from simulacrum.harness.small.options import Options
 from simulacrum.harness.small.record import Failed, failure
@@ -40,7 +40,11 @@ class Comparison:
         self.bench, self.package, self.small, self.schema = bench, package, small, package.schema
         self.scalar = Scalar(package, params)
         self.limit = self.schema.max_episode_steps
-        self.nodes, self.chosen, self.options = Nodes(self.scalar), Chosen(), Options(thresholds)
+        self.chosen, self.options = Chosen(), Options(thresholds)
+        self.book = None
+        if bench.answers is not None:
+            self.book = bench.answers.of(package, *self.options.thresholds, "actions", most_actions)
+        self.nodes = Nodes(self.scalar, self.book)
         self.fast = Fast(package, self.limit, self.nodes, self.chosen, bench.device)
         self.actions = legal_actions(self.schema, most_actions)
         self.given = row_actions(self.schema, self.actions)
@@ -73,14 +77,31 @@ class Comparison:
         self.table.append(row)
         return row
 
-    def ask(self, source: int, action: int) -> Any:
-        """The call that steps the reference from a place, as `every` and `spread` take it."""
+    def resets(self, p: int = 0, most: int | None = None) -> Iterator[tuple[Taken, Any]]:
+        """(draws, state) of the starts with these parameters: all that there are, or `most` of them."""
+        return self._told("reset", p, lambda draw: self.scalar.reset(draw, p), most)
+
+    def steps(self, source: int, action: int, most: int | None = None) -> Iterator[tuple[Taken, Any]]:
+        """(draws, outcome) of an action at a place: all that there are, or `most` of them."""
         (p, t, state), given, scalar = self.nodes.places[source], self.given[action], self.scalar
 
         def call(draw: ChoosingDraw) -> Any:
             return scalar.step(state, t, given, draw, p)
 
-        return call
+        return self._told("step", (action, self.nodes.key(state, t, p)), call, most)
+
+    def _told(
+        self, phase: str, question: Hashable, call: Callable[[ChoosingDraw], Any], most: int | None
+    ) -> Iterator[tuple[Taken, Any]]:
+        """What the reference answers to `call`, or answered in an earlier run."""
+        layout, options = self.scalar.layout, self.options
+
+        def ask() -> Iterator[tuple[Taken, Any]]:
+            if most is None:
+                return every(layout, phase, options, call)
+            return spread(layout, phase, options, call, most)
+
+        return ask() if self.book is None else self.book.all((phase, most, question), ask)
 
     def compare(self, *, whole: bool = True) -> None:
         """Hold the batched twin against what was gathered; without `whole` only once there is a portion's worth."""

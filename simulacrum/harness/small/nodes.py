@@ -12,6 +12,7 @@ from simulacrum.contract.fields import Field
 from simulacrum.contract.package import EnvPackage
 from simulacrum.engine.draws import NO_DRAW, draw_layout
 from simulacrum.harness.frames import Array, Frame, frame_fields
+from simulacrum.harness.small.answers import Book
 from simulacrum.twin.checks import Checks
 from simulacrum.twin.invariant import invariants_of
 from simulacrum.twin.reference import Context, Transition
@@ -51,10 +52,14 @@ class Scalar:
 
 
 class Nodes:
-    """Every place met, numbered in the order of meeting; `frame` gives any of them as arrays."""
+    """Every place met, numbered in the order of meeting; `frame` gives any of them as arrays.
 
-    def __init__(self, scalar: Scalar) -> None:
+    book: what an equal reference showed in an earlier run.
+    """
+
+    def __init__(self, scalar: Scalar, book: Book | None = None) -> None:
         self.scalar, schema = scalar, scalar.schema
+        self._book = book
         self.fields: dict[str, Field] = {
             name: field for name, field in frame_fields(schema).items() if name.partition(".")[0] in SHOWN
         }
@@ -83,15 +88,23 @@ class Nodes:
         if found is not None:
             return found
         state = self.scalar.checks.state(state)
-        key = (p, t, repr(state) if self._by_text else state)
+        key = self.key(state, t, p)
         found = self._numbers.get(key)
         if found is None:
-            shown = self._shown(state, t, p)  # may raise: until here nothing is kept
+            # May raise: until here nothing is kept.
+            shown = (
+                self._shown(state, t, p) if self._book is None
+                else self._book.one(("shown", key), lambda: self._shown(state, t, p))
+            )  # fmt: skip
             for name, column in self._columns.items():
                 column.append(shown[name])
             found = self._numbers[key] = len(self.places)
             self.places.append((p, t, state))
         return found
+
+    def key(self, state: Any, t: int, p: int) -> tuple[int, int, Any]:
+        """What tells a place from others; `state` is one that the schema allows."""
+        return p, t, repr(state) if self._by_text else state
 
     def _shown(self, state: Any, t: int, p: int) -> dict[str, Any]:
         """All that is shown of a place, by the names of a frame."""

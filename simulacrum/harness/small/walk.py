@@ -13,7 +13,6 @@ import numpy as np
 from simulacrum.contract.package import EnvPackage
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.frames import Array, Frame
-from simulacrum.harness.small.choices import every
 from simulacrum.harness.small.comparison import Comparison
 from simulacrum.harness.small.held import unheld_anywhere
 
@@ -95,7 +94,7 @@ class Walk(Comparison):
     def _starts(self) -> list[int]:
         """The places that episodes start from, compared."""
         starts: dict[int, None] = {}
-        for taken, state in every(self.scalar.layout, "reset", self.options, self.scalar.reset):
+        for taken, state in self.resets():
             starts[self.start(taken, state)] = None
             if self._used_up():
                 break
@@ -118,7 +117,7 @@ class Walk(Comparison):
         self.sources.append(source)
         row.states += 1
         for action in range(len(self.given)):
-            for taken, outcome in every(self.scalar.layout, "step", self.options, self.ask(source, action)):
+            for taken, outcome in self.steps(source, action):
                 made = self.step(source, action, taken, outcome)
                 row.transitions += 1
                 row.terminated += made.terminated

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,10 @@ def steps(tmp_path: Path) -> Steps:
 @pytest.fixture
 def changed(tmp_path: Path) -> Changed:
     """`changed("toywalk", (file, old, new), ..., small=text)`: the package with these places of its files edited."""
+    number = itertools.count()
 
     def make(name: str, *edits: tuple[str, str, str], small: str | None = None) -> EnvPackage:
-        folder = copy_env(name, tmp_path / "changed", [Edit(*edit) for edit in edits])
+        folder = copy_env(name, tmp_path / f"changed-{next(number)}", [Edit(*edit) for edit in edits])
         if small is not None:
             (folder / "small.json").write_text(small)
         return load_package(folder)
