@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -73,13 +73,14 @@ class Worker:
 class Pool:
     """`jobs` processes; a mutant has `timeout` seconds. A context manager: leaving it ends them all.
 
-    on_start: called with each mutant as a process takes it.
+    on_start: called with each mutant as a process takes it. at_least: more seconds, for some of them by id.
     """
 
     settings: Settings
     jobs: int
     timeout: float
     on_start: Callable[[Mutant], None] = lambda mutant: None
+    at_least: Mapping[str, float] = field(default_factory=dict[str, float])
     workers: dict[int, Worker] = field(default_factory=dict[int, Worker])
     inbox: queue.SimpleQueue[Any] = field(default_factory=queue.SimpleQueue[Any])
     started: int = 0
@@ -132,8 +133,10 @@ class Pool:
                 self._dismiss(worker)
         now = time.monotonic()
         for worker in list(self.workers.values()):
-            given = self.timeout + (START if worker.taken == 1 else 0.0)
-            if worker.mutant is not None and now - worker.began > given:
+            if worker.mutant is None:
+                continue
+            given = max(self.timeout, self.at_least.get(worker.mutant.id, 0.0))
+            if now - worker.began > given + (START if worker.taken == 1 else 0.0):
                 mutant, worker.mutant = worker.mutant, None
                 self._dismiss(worker)
                 yield mutant, Lost(True, round(now - worker.began, 1))

@@ -16,7 +16,7 @@ from simulacrum.mutate.argued import Argument, argument_for, arguments
 from simulacrum.mutate.equivalence import Trace, capture_of, trace_of
 from simulacrum.mutate.judge import Settings
 from simulacrum.mutate.mutant import Mutant
-from simulacrum.mutate.plan import Plan, chosen_mutants
+from simulacrum.mutate.plan import TIME, Plan, chosen_mutants
 from simulacrum.mutate.pool import Lost, Pool
 from simulacrum.mutate.results import Results
 from simulacrum.mutate.verdict import DUPLICATE, EQUIVALENT, LOST, STILLBORN, SURVIVED, TIMEOUT, Verdict
@@ -71,9 +71,13 @@ class Run:
             settings = Settings(
                 plan.package, Path(scratch), plan.forms, plan.quick, plan.matrix, plan.unread, whole=plan.rewrites
             )  # fmt: skip
-            with Pool(settings, min(plan.jobs, max(len(left), 1)), plan.timeout, self.watcher.began) as pool:
+            jobs = min(plan.jobs, max(len(left), 1))
+            # The package as it is runs all checks to their ends, which a short time for a mutant is not meant for.
+            with Pool(settings, jobs, plan.timeout, self.watcher.began, {CONTROL: TIME}) as pool:
                 if not plan.rewrites:
                     left = self._traced(pool, left, results)
+                # What is said to be no fault takes a whole battery: last, so that all others are known before.
+                left.sort(key=lambda mutant: argument_for(mutant, argued) is not None)
                 control = [] if plan.only or not left else [_control(plan)]
                 for mutant, answer in pool.answers("judge", [*control, *left]):
                     if mutant.kind == CONTROL:

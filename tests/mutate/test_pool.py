@@ -42,6 +42,15 @@ def test_mutants_that_hang_or_kill_their_process_do_not_stop_the_rest(settings, 
     assert all(process.poll() is not None for process in processes)
 
 
+def test_some_are_given_more_time(settings, monkeypatch):
+    monkeypatch.setattr(pools, "START", 0.0)  # importing torch alone takes longer than the rest has
+    slow = planted_by_hand(settings.package, GOAL, "        end = place > GOAL", name="slow")
+    with Pool(settings, 1, 0.1) as pool:
+        assert next(answer for _, answer in pool.answers("trace", [slow])).timeout
+    with Pool(settings, 1, 0.1, at_least={"slow": 60.0}) as pool:
+        assert next(answer for _, answer in pool.answers("trace", [slow])).graph
+
+
 def test_leaving_ends_the_processes_in_mid_work(settings):
     hangs = beginning(settings.package, HANGS, "hangs")
     with Pool(settings, 1, 600.0) as pool:

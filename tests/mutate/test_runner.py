@@ -35,9 +35,10 @@ class Still:
 
     answered: dict[str, dict[str, object]]
     asked: list[tuple[str, str]]
+    at_least: dict[str, float]
 
-    def __init__(self, settings, jobs, timeout, on_start):
-        Still.asked = []
+    def __init__(self, settings, jobs, timeout, on_start, at_least):
+        Still.asked, Still.at_least = [], at_least
 
     def __enter__(self):
         return self
@@ -94,6 +95,21 @@ def test_a_package_that_does_not_pass_as_it_is_judges_no_mutant(still):
     with pytest.raises(UsageError, match="refused by replay as it is") as caught:
         Run(Plan(canary())).go()
     assert caught.value.found == "no end"
+
+
+def test_a_short_time_is_not_meant_for_the_package_as_it_is(still):
+    Run(Plan(canary(), timeout=1.0)).go()
+    assert Still.at_least == {"control": 600.0}
+
+
+def test_what_is_said_to_be_no_fault_is_judged_last(still, monkeypatch):
+    Still.answered["trace"]["b"] = Trace(graph="two")
+    Still.answered["judge"]["b"] = Verdict("b", "killed", killer="replay")
+    found = next(one for one in hand_made("a") if one.id == "a")
+    reason = Argument(found.before, found.after, "it is none")
+    monkeypatch.setattr(runner, "arguments", lambda package: {"a": reason})
+    Run(Plan(canary())).go()
+    assert [name for kind, name in Still.asked if kind == "judge"] == ["control", "b", "a"]
 
 
 def test_a_mutant_that_gave_no_answer_is_counted_apart(still):
