@@ -8,13 +8,14 @@ from typing import Any
 
 from simulacrum.contract.package import EnvPackage
 from simulacrum.contract.source import read_source
+from simulacrum.harness.explain.line_watcher import Watcher
+from simulacrum.harness.explain.watched import Watched, reference_watcher, watch_reference
 from simulacrum.harness.page.drawing import Artist, Drawing
 from simulacrum.harness.page.listing import brief
 from simulacrum.harness.page.story import Pair, Story
 from simulacrum.trace.divergence import Divergence, DrawPair, pair_draws
 from simulacrum.trace.trajectory import Step
 from simulacrum.twin.state import load_state
-from simulacrum.view.rerun import Rerun
 from simulacrum.view.series import Series, all_series
 
 MOST_RAN = 120  # lines of one moment that are told; a loop over many things says nothing new after so many
@@ -99,8 +100,8 @@ def film_of(
     """
     pairs = [*story.pairs(), *more]
     album = _Album(TextArtist(package) if text else Artist(package))
-    rerun = Rerun(package)
-    moments = tuple(_instant(pair, album, rerun) for pair in pairs)
+    watcher = reference_watcher(package)
+    moments = tuple(_instant(pair, album, package, watcher) for pair in pairs)
     source = read_source(package.folder / "reference.py").text.split("\n")
     last = len(pairs) - 1  # a side may have stopped before it came to the difference
     ran = sorted({line for moment in moments for line, _ in moment.ran})
@@ -126,8 +127,8 @@ def _told(draw: Any) -> str:
     return f"{count}{draw.distribution} {draw.dtype}, {draw.rule}"
 
 
-def _instant(pair: Pair, album: _Album, rerun: Rerun) -> Instant:
-    moment, ran = pair.any, rerun.watch(pair.at)
+def _instant(pair: Pair, album: _Album, package: EnvPackage, watcher: Watcher) -> Instant:
+    moment, ran = pair.any, Watched() if pair.at is None else watch_reference(package, pair.at, watcher)
     sides = "both" if pair.reference and pair.batched else "reference" if pair.reference else "batched"
     left, right = ({} if side is None else side.draws for side in (pair.reference, pair.batched))
     told = tuple((line.line, tuple((name, brief(value)) for name, value in line.values.items())) for line in ran.lines)

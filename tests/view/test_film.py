@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from simulacrum.harness.explain.watched import watch_reference
+from simulacrum.harness.explain.watched import reference_watcher, watch_reference
 from simulacrum.trace import summarise
 from simulacrum.view import twins
 from simulacrum.view.film import Film, film_of
-from simulacrum.view.rerun import Rerun
 from simulacrum.view.series import Series, all_series
 
 
@@ -83,10 +82,10 @@ def test_rules_and_draws_are_those_of_the_step(faulty_film):
 
 def test_one_watcher_sees_what_a_new_one_sees(sound):
     story, _ = twins(*sound)
-    rerun = Rerun(sound[0])
+    watcher = reference_watcher(sound[0])
     for pair in story.pairs()[:6]:
         assert pair.at is not None
-        assert rerun.watch(pair.at).lines == watch_reference(sound[0], pair.at).lines
+        assert watch_reference(sound[0], pair.at, watcher) == watch_reference(sound[0], pair.at)
 
 
 def test_a_side_that_stops_early_is_told(sound):

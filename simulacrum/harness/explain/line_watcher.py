@@ -52,6 +52,10 @@ class Watcher:
         self.roots: list[str] = []  # of each line, the function through which the engine came in
         self.given: list[tuple[int, Given]] = []  # in the order in which values were known: place in `ran`, and what
 
+    def forget(self) -> None:
+        """Note the next step as if it were the first."""
+        self.ran, self.roots, self.given = [], [], []
+
     def seen(self, unwanted: str) -> tuple[tuple[RanLine, ...], tuple[Given, ...]]:
         """The lines and the values, without those for which the engine came in through the function `unwanted`."""
         lines = tuple(line for line, root in zip(self.ran, self.roots, strict=True) if root != unwanted)

@@ -72,11 +72,16 @@ class Parting:
         return f"`{self.name}{item}` in `{self.function}`"
 
 
-def watch_reference(package: EnvPackage, at: Standing) -> Watched:
-    """The step in the reference, with the words that it draws."""
+def watch_reference(package: EnvPackage, at: Standing, watcher: Watcher | None = None) -> Watched:
+    """The step in the reference, with the words that it draws.
+
+    watcher: `reference_watcher(package)`, which takes longer to make than a step to watch, for who watches many.
+    """
+    watcher = watcher or reference_watcher(package)
+    watcher.forget()
     runner = ReferenceRunner(package, params=at.params, max_episode_steps=at.limit, ledger=True)
     runner.override = dict(at.forced) or None
-    watcher, raised = Watcher(package.folder / "reference.py", reference_value), None
+    raised = None
     try:
         if at.state is not None:
             runner.load(at.state, t=at.t, seed=at.seed, episode=at.episode)
@@ -91,6 +96,11 @@ def watch_reference(package: EnvPackage, at: Standing) -> Watched:
     counts = {slot.name: slot.words for slot in runner.layout.slots}
     given = tuple(one for _, one in watcher.given)
     return Watched(tuple(watcher.ran), given, words_by_slot(runner.draws, counts), raised)
+
+
+def reference_watcher(package: EnvPackage) -> Watcher:
+    """What `watch_reference` watches with."""
+    return Watcher(package.folder / "reference.py", reference_value)
 
 
 def watch_fast(package: EnvPackage, at: Standing) -> Watched:
