@@ -29,7 +29,7 @@ READY_TO_TRAIN := $(or $(wildcard $(READY)),$(VENV)/ready-train)
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-fast test-long test-browser test-oldest test-libraries library-envs test-envs test-all coverage lint types layers docs docs-serve article bench bench-docs bench-environments sizes wheel clean
+.PHONY: help setup demo test test-fast test-long test-browser test-oldest test-libraries test-envs test-all coverage lint types layers docs docs-serve article bench bench-docs bench-environments sizes wheel clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,9 +72,6 @@ test-libraries: $(READY) ## adapters and environments beside the real libraries;
 	@failed=""; for library in $(LIBS); do echo "== $$library"; \
 	  $(BIN)/python tools/library_env.py $$library --test $(ARGS) || failed="$$failed $$library"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
-
-library-envs: $(READY) ## the environments of test-libraries alone; LIBS as there
-	@for library in $(LIBS); do $(BIN)/python tools/library_env.py $$library || exit 1; done
 
 test-envs: $(READY) ## validate every environment in full; ARGS="cartpole pong" for some
 	$(BIN)/python tools/validate_environments.py --jobs $(JOBS) $(ARGS)
