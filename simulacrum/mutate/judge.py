@@ -113,7 +113,7 @@ class Judge:
     mutant: Mutant
     package: EnvPackage
     scratch: Path
-    answers: Answers = field(default_factory=Answers)
+    answers: Answers
     began: float = field(default_factory=time.perf_counter)
     checks: dict[str, str] = field(default_factory=dict[str, str])
     small_model: bool = False
@@ -190,8 +190,7 @@ class Judge:
 
 
 def judged(settings: Settings, mutant: Mutant, answers: Answers | None = None) -> Verdict:
-    """Make a copy of the package with the mutant in it, judge it, and leave nothing behind but the reference's answers.
-    """
+    """Judge a copy of the package with the mutant in it. Nothing of it stays but what the reference answered."""
     place = settings.scratch / mutant.id
     package = planted(settings.package, mutant, place)
     try:
