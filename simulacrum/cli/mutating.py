@@ -78,7 +78,7 @@ def mutate(
     --json prints one JSON object a line, each with an "event":
 
     - `started`: version, package, env_id, folder, mutants (how many), of (how many there are), jobs, files, checks
-    - `stage`: stage (trace, capture or judge), done, total
+    - `stage`: stage (trace, capture, read or judge), done, total
     - `mutant`: id, kind, operator, file, line, before, after, dose, note, diff, again, verdict {status, killer, named,
       rule, located, step, episode, t, row, transitions, seconds, checks, why, ...}
     - `finished`: seconds, judged, per_minute, score, summary, kept (path or null), survived (ids)

@@ -16,7 +16,7 @@ from simulacrum.mutate.keep import pairs
 from simulacrum.mutate.matrix import summary
 from simulacrum.mutate.mutant import Mutant
 from simulacrum.mutate.runner import Run
-from simulacrum.mutate.verdict import Verdict
+from simulacrum.mutate.verdict import SAME_GRAPH, Verdict
 
 
 def show(run: Run, kept: Path | None, *, json: bool, verbose: bool) -> None:
@@ -108,8 +108,10 @@ def _again(run: Run, mutant: Mutant) -> str:
 def _facts(run: Run, told: dict[str, Any], rate: float, kept: Path | None) -> list[tuple[str, str | Text]]:
     total = told["total"]
     if run.plan.rewrites:
-        passed = sum(one.status == "survived" and not one.open for one in run.verdicts.values())
-        rows: list[tuple[str, str | Text]] = [("rewrites", f"{passed} of {len(run.chosen)} pass")]
+        passed = [one for one in run.verdicts.values() if one.status == "survived" and not one.open]
+        same = sum(one.why == SAME_GRAPH for one in passed)
+        more = f", {same} of them by having the original's graph and a text that is not refused" if same else ""
+        rows: list[tuple[str, str | Text]] = [("rewrites", f"{len(passed)} of {len(run.chosen)} pass{more}")]
     else:
         rows = [("score", _score(total))]
         if told["named"]:

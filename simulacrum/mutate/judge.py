@@ -28,7 +28,7 @@ from simulacrum.harness.running import run_check
 from simulacrum.harness.small.answers import Answers
 from simulacrum.mutate.mutant import Mutant
 from simulacrum.mutate.place import spoken_of
-from simulacrum.mutate.verdict import KILLED, LOST, STILLBORN, SURVIVED, Verdict
+from simulacrum.mutate.verdict import KILLED, LOST, SAME_GRAPH, STILLBORN, SURVIVED, Verdict
 
 FIRST = "spec_contract"  # reads the files; nothing else is worth running on a package that it refuses
 SMALL_MODEL = "differential.small_model"
@@ -44,7 +44,7 @@ class Settings:
     forms: as in the battery, "eager" first. quick: a fraction of the work decides; the score is then not one of the
     battery. matrix: every check on every mutant, without stopping. unread: without the check that reads the files, so
     that how a fault is spelled plays no part. whole: no fraction of a check before all of it, for what should pass.
-    scratch: a folder for copies and failure files.
+    reading: that check alone, for what has the original's graph. scratch: a folder for copies and failure files.
     """
 
     package: EnvPackage
@@ -54,6 +54,7 @@ class Settings:
     matrix: bool = False
     unread: bool = False
     whole: bool = False
+    reading: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ def stages(settings: Settings) -> Iterator[Stage]:
     checks = required_checks(settings.forms)
     if not settings.unread:
         yield Stage(FIRST)
+    if settings.reading:
+        return
     rest = [name for name in checks if name != FIRST]
     if settings.matrix:
         yield from (Stage(name, quick=settings.quick) for name in rest)
@@ -198,6 +201,12 @@ def judged(settings: Settings, mutant: Mutant, answers: Answers | None = None) -
     finally:
         loader.forget(package.import_name)
         shutil.rmtree(place, ignore_errors=True)
+
+
+def read(settings: Settings, mutant: Mutant) -> Verdict:
+    """Judge what has the original's graph, and so its bits: what is left to ask is whether its text is refused."""
+    verdict = judged(replace(settings, reading=True), mutant)
+    return replace(verdict, why=SAME_GRAPH) if verdict.status == SURVIVED else verdict
 
 
 def planted(package: EnvPackage, mutant: Mutant, place: Path) -> EnvPackage:

@@ -19,7 +19,7 @@ from simulacrum.mutate.mutant import Mutant
 from simulacrum.mutate.plan import TIME, Plan, chosen_mutants
 from simulacrum.mutate.pool import Lost, Pool
 from simulacrum.mutate.results import Results
-from simulacrum.mutate.verdict import DUPLICATE, EQUIVALENT, LOST, STILLBORN, SURVIVED, TIMEOUT, Verdict
+from simulacrum.mutate.verdict import DUPLICATE, EQUIVALENT, LOST, SAME_GRAPH, STILLBORN, SURVIVED, TIMEOUT, Verdict
 
 CONTROL = "control"
 
@@ -74,8 +74,7 @@ class Run:
             jobs = min(plan.jobs, max(len(left), 1))
             # The package as it is runs all checks to their ends, which a short time for a mutant is not meant for.
             with Pool(settings, jobs, plan.timeout, self.watcher.began, {CONTROL: TIME}) as pool:
-                if not plan.rewrites:
-                    left = self._traced(pool, left, results)
+                left = self._traced(pool, left, results)
                 # What is said to be no fault takes a whole battery: last, so that all others are known before.
                 left.sort(key=lambda mutant: argument_for(mutant, argued) is not None)
                 control = [] if plan.only or not left else [_control(plan)]
@@ -120,6 +119,8 @@ class Run:
         captures = self._answered(pool, "capture", same)
         whole = capture_of(self.plan.package) if same else Trace()
         equal = {name for name, trace in captures.items() if whole.graph and trace.graph == whole.graph}
+        if self.plan.rewrites:
+            return self._read(pool, waiting, equal, results)
         left: list[Mutant] = []
         first: dict[str, str] = {original.graph: ""}
         for mutant in waiting:  # in the order of the list, so that of two alike the earlier one stays
@@ -129,6 +130,14 @@ class Run:
             else:
                 self._note(mutant, verdict, results, {})
         return left
+
+    def _read(self, pool: Pool, waiting: list[Mutant], equal: set[str], results: Results) -> list[Mutant]:
+        """The rewrites that have to be run; of the others, which compute what the original does, the text is judged."""
+        same = [one for one in waiting if one.id in equal]
+        for done, (mutant, answer) in enumerate(pool.answers("read", same), 1):
+            self._note(mutant, _verdict(mutant, answer), results, {})
+            self.watcher.stage("read", done, len(same))
+        return [one for one in waiting if one.id not in equal]
 
     def _answered(self, pool: Pool, kind: str, waiting: list[Mutant]) -> dict[str, Trace]:
         found: dict[str, Trace] = {}
@@ -143,7 +152,7 @@ def _by_graph(mutant: Mutant, trace: Trace, first: dict[str, str], equal: set[st
     if trace.unfit:
         return Verdict(mutant.id, STILLBORN, why=trace.unfit)
     if mutant.id in equal:
-        return Verdict(mutant.id, EQUIVALENT, why="the same graph as the original")
+        return Verdict(mutant.id, EQUIVALENT, why=SAME_GRAPH)
     if not trace.graph or first.setdefault(trace.graph, mutant.id) in ("", mutant.id):
         return None
     of = first[trace.graph]

@@ -12,6 +12,7 @@ from simulacrum.mutate.mutant import Mutant
 # In the order in which they are counted: the first three are no faults, and the score leaves them out.
 STILLBORN, EQUIVALENT, DUPLICATE = "stillborn", "equivalent", "duplicate"
 KILLED, SURVIVED, TIMEOUT, LOST = "killed", "survived", "timeout", "lost"
+SAME_GRAPH = "the same graph as the original"
 STATUSES = (STILLBORN, EQUIVALENT, DUPLICATE, KILLED, SURVIVED, TIMEOUT, LOST)
 
 

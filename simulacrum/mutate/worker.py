@@ -16,7 +16,7 @@ from typing import Any
 
 from simulacrum.harness.small.answers import Answers
 from simulacrum.mutate.equivalence import captured, traced
-from simulacrum.mutate.judge import Settings, judged
+from simulacrum.mutate.judge import Settings, judged, read
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     settings: Settings = pickle.load(requests)
     known = Answers()
     work: dict[str, Callable[..., Any]] = {
-        "judge": functools.partial(judged, answers=known), "trace": traced, "capture": captured,
+        "judge": functools.partial(judged, answers=known), "read": read, "trace": traced, "capture": captured,
     }  # fmt: skip
     for kind, mutant in _requests(requests):
         pipe.write(pickle.dumps((mutant.id, work[kind](settings, mutant))))

@@ -22,7 +22,7 @@ from simulacrum.errors import LoweringError
 from simulacrum.lower.compiler import zig_compiler
 from simulacrum.rng.batched import split_seed
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.nightly]
 
 ROWS, STEPS = 64, 130
 MODES = {"next_step": AutoresetMode.NEXT_STEP, "same_step": AutoresetMode.SAME_STEP}

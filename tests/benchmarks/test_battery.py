@@ -18,6 +18,7 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_table_and_the_raw_figures(tmp_path: Path) -> None:
     done = run("toywalk", "--rounds", 1, "--json", tmp_path / "raw.json")
     assert done.returncode == 0, done.stderr

@@ -42,6 +42,7 @@ def _compiler() -> None:
     pytest.importorskip("ziglang")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", limits.PROGRAMS)
 def test_the_program_gives_the_bits_of_the_eager_form(name: str) -> None:
     assert differing_step(name, STEPS[name], limits.Limit(name, ROWS)) is None

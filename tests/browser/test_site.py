@@ -23,7 +23,13 @@ PAGES = sorted(
 # Pages of environments are alike: axe-core, which takes seconds a page, looks at some of them.
 ALIKE = {name for name in PAGES if name.startswith("environments/")}
 EXAMPLES = {"environments/index", "environments/cartpole", "environments/toywalk"}
+# What axe-core reads for every change, and in the dark as well.
 IN_THE_DARK = {"index", "checks", "quickstart", *EXAMPLES}
+READ = [
+    pytest.param(name, marks=() if name in IN_THE_DARK else pytest.mark.nightly)
+    for name in PAGES
+    if name not in ALIKE - EXAMPLES
+]
 PHONE = 360
 
 
@@ -72,15 +78,19 @@ def test_these_are_the_pages_of_the_site(site):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_loads_what_it_needs_and_can_be_read(name, new_page, address, axe):
+def test_page_loads_what_it_needs(name, new_page, address):
     page = opened(new_page(), address(name))
     assert page.locator("article h1").count() == 1
     broken = page.evaluate("Array.from(document.images).filter(i => i.complete && !i.naturalWidth).map(i => i.src)")
     assert broken == []
-    if name not in ALIKE - EXAMPLES:
-        shortened(page)
-        unscrolled(page)
-        axe(page)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_page_can_be_read(name, new_page, address, axe):
+    page = opened(new_page(), address(name))
+    shortened(page)
+    unscrolled(page)
+    axe(page)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -77,6 +77,7 @@ def test_a_run_that_cannot_be_made(cli):
     assert (error["event"], error["kind"]) == ("error", "UnknownEnvError")
 
 
+@pytest.mark.long
 def test_an_inconclusive_run_is_named(cli, counter, edit):
     edit(counter / "reference.py", "# R4", "# R5, R4")
     edit(counter / "reference.py", "        count = state.count + 1", "        if state.count > 10**8:\n"

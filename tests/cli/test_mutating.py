@@ -14,7 +14,7 @@ from simulacrum.harness.canaries import HOME
 from simulacrum.mutate import mutants
 from simulacrum.mutate.plan import Plan
 from simulacrum.mutate.runner import Run
-from simulacrum.mutate.verdict import Verdict
+from simulacrum.mutate.verdict import SAME_GRAPH, Verdict
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +86,10 @@ def test_a_refused_rewrite_fails_and_is_shown(canary, capsys):
     assert f"--only {mutant.id} --rewrites -v" in out
     kept, _ = finished(canary, "survived", rewrites=True)
     assert _failed(kept)  # it was left open by a check
-    kept.verdicts = {name: Verdict(name, "survived") for name in kept.verdicts}
+    kept.verdicts = {name: Verdict(name, "survived", why=SAME_GRAPH) for name in kept.verdicts}
     assert not _failed(kept)
+    mutation_outcome.show(kept, None, json=False, verbose=False)
+    assert "1 of 1 pass, 1 of them by having the original's graph" in capsys.readouterr().out
 
 
 def test_the_list_shows_the_score_and_when_it_is_stale(cli, canary):

@@ -148,6 +148,7 @@ def test_the_process_ends_when_its_caller_is_killed() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_full_run_is_the_same_without_a_second_process(
     copied: Callable[..., EnvPackage], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

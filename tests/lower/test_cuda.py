@@ -32,7 +32,7 @@ from simulacrum.lower.cuda import cuda_source
 from simulacrum.lower.library import make_library
 from simulacrum.rng.batched import split_seed
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.nightly]
 
 ENVS = 257
 STEPS = 201  # the step after an episode of 200 that only the clock ends

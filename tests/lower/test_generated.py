@@ -199,5 +199,6 @@ def test_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_many_random_programs_have_the_bits_of_torch(tmp_path: Path) -> None:
     agree(100, 1, tmp_path)

@@ -13,7 +13,7 @@ from simulacrum.portable import tensor as portable
 from simulacrum.rng import golden
 from simulacrum.rng.batched import BatchedDraw, episode_key
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.nightly]
 
 UNARY = ("sqrt", "exp", "log", "tanh", "sin", "cos", "tan", "positive_zero")
 

@@ -23,7 +23,7 @@ from simulacrum.lower import wasm
 from simulacrum.lower.compiler import zig_compiler
 from simulacrum.lower.library import make_library
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.nightly]
 
 ROWS = 257  # four blocks and a row
 STEPS = 300

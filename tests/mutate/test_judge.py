@@ -11,7 +11,7 @@ from simulacrum.harness import running
 from simulacrum.harness.checks import differential
 from simulacrum.harness.small.answers import Answers
 from simulacrum.harness.small.nodes import Scalar
-from simulacrum.mutate.judge import SMALL_MODEL, Settings, judged, required_checks, stages
+from simulacrum.mutate.judge import SMALL_MODEL, Settings, judged, read, required_checks, stages
 
 
 @pytest.fixture
@@ -100,6 +100,16 @@ def test_what_should_pass_is_given_no_fractions(settings):
     assert {one.check for one in order} == set(required_checks())
 
 
+def test_of_what_has_the_graph_of_the_original_only_the_text_is_judged(settings):
+    same = read(settings, planted_by_hand(settings.package, GOAL, "        end = GOAL <= place"))
+    assert (same.status, same.checks) == ("survived", {"spec_contract": "passed"})
+    assert same.why == "the same graph as the original"
+    reading = planted_by_hand(settings.package, GOAL, "        end = place >= max(GOAL, place.max().item())")
+    refused = read(settings, reading)
+    assert (refused.status, refused.killer) == ("killed", "spec_contract")
+
+
+@pytest.mark.long
 def test_who_passes_is_judged_without_what_the_reference_answered_to_others(settings, monkeypatch):
     few = ("spec_contract", "differential")
     monkeypatch.setattr("simulacrum.mutate.judge.required_checks", lambda forms=(): few)

@@ -90,6 +90,16 @@ def test_the_same_recording_with_another_capture_is_judged(still):
     assert statuses(Run(Plan(canary())).go())["c"] == "survived"
 
 
+def test_a_rewrite_with_the_graph_of_the_original_is_judged_by_its_text(still, monkeypatch):
+    monkeypatch.setattr(plans, "rewrites", lambda package: hand_made("a", "b", "c", "d"))
+    Still.answered["read"] = {"c": Verdict("c", "killed", killer="spec_contract")}
+    Still.answered["judge"].update({name: Verdict(name, "survived") for name in "abd"})
+    run = Run(Plan(canary(), rewrites=True)).go()
+    assert statuses(run) == {"a": "survived", "b": "survived", "c": "killed", "d": "survived"}
+    asked = [one for one in Still.asked if one[0] in ("read", "judge")]
+    assert asked == [("read", "c"), ("judge", "control"), ("judge", "a"), ("judge", "b"), ("judge", "d")]
+
+
 def test_a_package_that_does_not_pass_as_it_is_judges_no_mutant(still):
     Still.answered["judge"]["control"] = Verdict("control", "killed", killer="replay", message="no end")
     with pytest.raises(UsageError, match="refused by replay as it is") as caught:

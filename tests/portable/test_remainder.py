@@ -77,6 +77,8 @@ def test_its_range_is_stated(x: float, y: float) -> None:
     assert one.view(torch.int64).item() == 0x7FF8000000000000
 
 
+@pytest.mark.long
+@pytest.mark.nightly
 def test_compiled_has_the_bits_of_eager() -> None:
     compiled = torch.compile(lambda x: tensor.remainder(x, TURN), fullgraph=True, dynamic=False)
     x = torch.tensor(dividends(TURN), dtype=torch.float64)

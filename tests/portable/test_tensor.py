@@ -95,6 +95,7 @@ def test_compiled_has_the_bits_of_eager() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_every_function_compiled_has_the_bits_of_eager_alone_and_in_a_batch() -> None:
     compare_compiled(everything, torch.float64, [1, 4097])
 

@@ -20,6 +20,8 @@ LONG = {"README.md"} | {
         *("viewer", "walkthrough", "webassembly-and-cuda", "writing-an-environment"),
     )
 }
+# Of these, what is on no way that a newcomer takes, and takes most of a minute or more.
+NIGHTLY = {f"docs/{name}.md" for name in ("bringing-an-environment", "checks", "viewer", "webassembly-and-cuda")}
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -33,12 +35,12 @@ def run_page(page, tmp_path):
 def page_cases():
     """Every page as a parameter, by its path."""
     names = [page.relative_to(ROOT).as_posix() for page in PAGES]
-    marks = dict.fromkeys(LONG, (pytest.mark.long,))
+    marks = dict.fromkeys(LONG, (pytest.mark.long,)) | dict.fromkeys(NIGHTLY, (pytest.mark.long, pytest.mark.nightly))
     return [pytest.param(page, id=name, marks=marks.get(name, ())) for page, name in zip(PAGES, names, strict=True)]
 
 
 def test_the_long_pages_are_there():
-    assert {page.relative_to(ROOT).as_posix() for page in PAGES} > LONG
+    assert {page.relative_to(ROOT).as_posix() for page in PAGES} > LONG > NIGHTLY
 
 
 @pytest.mark.parametrize("page", page_cases())

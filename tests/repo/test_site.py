@@ -29,6 +29,7 @@ def site(root, tmp_path_factory):
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_pages_load_nothing_from_elsewhere(site):
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 5
@@ -37,12 +38,14 @@ def test_pages_load_nothing_from_elsewhere(site):
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_search_index_is_in_the_site(site):
     index = (site / "search" / "search_index.json").read_text("utf-8")
     assert "reference" in index
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_search_needs_no_server(site):
     """Over file:// no index can be fetched and no worker started: both have to be scripts of the site."""
     assert "reference" in (site / "search" / "search_index.js").read_text("utf-8")
@@ -52,6 +55,7 @@ def test_search_needs_no_server(site):
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_every_environment_has_a_page_and_a_card_with_its_pictures(site, root):
     gallery = (site / "environments" / "index.html").read_text("utf-8")
     names = [path.parent.name for path in (root / "envs").glob("*/schema.json")]

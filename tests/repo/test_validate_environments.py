@@ -35,6 +35,7 @@ def test_half_an_environment_is_not_left_out(folder: Path):
     assert validate_environments.environments(folder) == ["begun", "toywalk"]
 
 
+@pytest.mark.long
 def test_a_broken_environment_is_told_beside_one_that_passes(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

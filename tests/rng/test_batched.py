@@ -197,6 +197,7 @@ def test_no_draw_waits_for_the_device() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.filterwarnings(
     "ignore:`torch.jit.script_method` is deprecated:DeprecationWarning"
 )  # inductor's own

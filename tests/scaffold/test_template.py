@@ -31,6 +31,7 @@ def gate_of(run, name):
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_template_passes_every_check_and_opens_its_gate(run, tmp_path):
     assert run("new", "two_doors", "--id", "lab/two_doors-v0")[0] == 0
     code, out, _ = run("validate", "./two_doors", "--json")

@@ -322,7 +322,7 @@ def test_a_step_is_what_torchs_own_adam_does_after_clipping(ppo: ModuleType, opt
 
 
 @compiles
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("options", [VARIANTS[1], VARIANTS[2]])
 def test_compiled_and_eager_take_the_same_steps(ppo: ModuleType, options: dict[str, Any]) -> None:
     eager, compiled = make_learner(ppo, **options), make_learner(ppo, **options, compile_policy=True)
@@ -339,7 +339,8 @@ def test_compiled_and_eager_take_the_same_steps(ppo: ModuleType, options: dict[s
 
 
 @compiles
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.nightly
 def test_a_compiled_run_resumes_to_the_bit(ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path) -> None:
     size = {**SMALL, "env_id": "simulacrum/toywalk-v0", "total_steps": 4 * 320, "compile_policy": True}
     whole = ppo.main(ppo.Args(runs=tmp_path / "whole", **size))

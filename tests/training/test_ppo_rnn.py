@@ -34,6 +34,7 @@ def test_a_resumed_run_has_the_bits_of_an_uninterrupted_one(
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_remembers_what_the_environment_shows_once(
     ppo_rnn: ModuleType, script: Script, recall: EnvPackage, tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def train(folder: Path, processes: int, *arguments: str) -> list[list[torch.Tens
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_two_processes_train_one_agent_and_one_of_them_writes(toywalk: EnvPackage, tmp_path: Path) -> None:
     size = ["--num-envs", "8", "--num-steps", "20", "--minibatch", "40", "--width", "16", "--no-compile-policy",
             "--eval-episodes", "2", "--eval-seeds", "1", "--total-steps", str(4 * 320), "--normalize"]  # fmt: skip

@@ -108,7 +108,7 @@ def test_a_space_without_a_form_as_a_vector_is_named(common: ModuleType) -> None
     [
         ("ppo", {"num_envs": 64, "minibatch": 256, "epochs": 4, "learning_rate": 1e-2, "compile_policy": False}),
         ("pqn", {"num_envs": 64, "minibatch": 128, "learning_rate": 3e-3}),
-        pytest.param("dqn", {"num_envs": 16, "learning_rate": 3e-3}, marks=pytest.mark.long),
+        pytest.param("dqn", {"num_envs": 16, "learning_rate": 3e-3}, marks=[pytest.mark.long, pytest.mark.nightly]),
     ],
 )
 def test_a_choice_beside_an_image_is_learned(

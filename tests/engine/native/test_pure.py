@@ -12,7 +12,7 @@ from simulacrum.engine.boundary import core_of
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
-@pytest.mark.parametrize("name", ["counter", "canvas", "toywalk"])
+@pytest.mark.parametrize("name", ["counter", pytest.param("canvas", marks=pytest.mark.long), "toywalk"])
 def test_it_is_the_eager_function(name: str, mode: AutoresetMode) -> None:
     env = vector(name, 9, autoreset_mode=AutoresetMode.NEXT_STEP, max_episode_steps=5)
     core = core_of(package(name), 5)

@@ -17,10 +17,11 @@ NEVER = (
 )
 
 
+LONG = pytest.param("forager", marks=pytest.mark.long)
 ENDLESS = ("canvas", "rivals", "pendulum")  # their specs say that nothing terminates
 
 
-@pytest.mark.parametrize("name", [*(name for name in NAMES if name not in ENDLESS), "toywalk", "forager", "cartpole"])
+@pytest.mark.parametrize("name", [*(name for name in NAMES if name not in ENDLESS), "toywalk", LONG, "cartpole"])
 def test_the_four_cases_occur_in_each_mode(check: Callable[..., Outcome], name: str) -> None:
     outcome = check("auto_reset", name)
     assert outcome.status == "passed", outcome.message

@@ -51,7 +51,7 @@ def test_a_twin_that_is_another_when_compiled_is_found(
 
 
 @needs_compiler
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_compiler_that_errs_is_found(
     check: Callable[..., Outcome], changed: Callable[..., EnvPackage], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(differential, plans, (Plan(9, 9, params=True),))
 
 
-@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager"])
+@pytest.mark.parametrize("name", [*NAMES, "toywalk", pytest.param("forager", marks=pytest.mark.long)])
 def test_sound_twins_agree_and_the_evidence_says_on_what(check: Check, name: str) -> None:
     outcome = check("differential", name)
     assert outcome.status == "passed", outcome.message

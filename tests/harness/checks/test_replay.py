@@ -23,7 +23,7 @@ Changed = Callable[..., EnvPackage]
 WHERE = "where = state.position.to(torch.float32) / GOAL  # R9: float32 [N]"
 
 
-@pytest.mark.parametrize("name", [*NAMES, "toywalk", "forager"])
+@pytest.mark.parametrize("name", [*NAMES, "toywalk", pytest.param("forager", marks=pytest.mark.long)])
 def test_sound_twins_reproduce_what_was_recorded(check: Check, name: str) -> None:
     outcome = check("replay", name)
     assert outcome.status == "passed", outcome.message
