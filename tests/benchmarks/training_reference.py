@@ -1,6 +1,6 @@
 """What the batched twin is worth to a training: training/ppo.py on it and on the reference twin, in one run.
 
-    python tests/benchmarks/training_reference.py pong forager      a table, and docs/assets/training-reference.json
+    python tests/benchmarks/training_reference.py pong      a table, and docs/assets/training-reference.json
     python tests/benchmarks/training_reference.py pong --rows 64 --steps 128 --minibatch 2048
 
 Both are the same script with the same settings and seeds. One makes its environment with `gymnasium.make_vec`, in the
