@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from mutate.kit import GOAL, canary, planted_by_hand
 
+from simulacrum.attest.gate import GateState
 from simulacrum.contract.package import load_package
 from simulacrum.errors import PackageError, UsageError
 from simulacrum.mutate import plan as plans
@@ -105,6 +106,16 @@ def test_a_package_that_does_not_pass_as_it_is_judges_no_mutant(still):
     with pytest.raises(UsageError, match="refused by replay as it is") as caught:
         Run(Plan(canary())).go()
     assert caught.value.found == "no end"
+
+
+def test_a_package_whose_gate_is_open_is_not_judged_once_more(still, monkeypatch):
+    monkeypatch.setattr(runner, "gate_state", lambda package, wanted: GateState("fresh", [], ""))
+    Run(Plan(canary())).go()
+    assert [name for kind, name in Still.asked if kind == "judge"] == ["a"]
+    Still.answered["capture"]["c"] = Trace(graph="another")
+    Still.answered["judge"]["c"] = Verdict("c", "survived")
+    Run(Plan(canary(), forms=("eager", "inductor"))).go()
+    assert [name for kind, name in Still.asked if kind == "judge"] == ["control", "a", "c"]
 
 
 def test_a_short_time_is_not_meant_for_the_package_as_it_is(still):
