@@ -123,7 +123,8 @@ def keep(name: str, settings: Settings, results: list[dict[str, Any]], out: Path
     body = summary(name, settings, results)
     out.mkdir(parents=True, exist_ok=True)
     title = f"{body['algorithm']} on {body['env_id']}"
-    given = curves.Args(folders=(), title=title, level=settings.level, level_name=settings.source)
+    told = settings.source.replace("`", "")  # code on the page is words in a picture
+    given = curves.Args(folders=(), title=title, level=settings.level, level_name=told)
     curves.draw(curves.together(results), given, out / f"{name}-training.png")
     (out / f"{name}-training.json").write_text(json.dumps(body, indent=1) + "\n", encoding="utf-8")
     return body
