@@ -101,7 +101,7 @@ TABLE = {
     ),
     "minatar_seaquest": Settings(
         "ppo", 27.7, "the scripted policy `rescue`, on MinAtar's own program",
-        arguments={"total_steps": 5_000_000, "num_envs": 256, **FEW},
+        arguments={"total_steps": 5_000_000, **PIXELS, **FEW},
     ),
     "minatar_breakout": Settings(
         "ppo", 34.5, "the scripted policy `ahead`, on MinAtar's own program",
