@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from simulacrum_envs._drawing.shapes import Canvas, bar
 
 MIN_POSITION, MAX_POSITION = -1.2, 0.6  # the walls
 METRE = 300  # pixels
@@ -17,9 +18,6 @@ CAR_HALF, WHEEL_HALF = 15, 10  # pixels from the middle of the car
 
 SKY, HILL, GRASS, ROCK = (236, 243, 248), (188, 172, 142), (126, 158, 96), (150, 132, 104)
 CAR, WINDOW, WHEEL, POLE, FLAG = (196, 74, 62), (222, 234, 240), (44, 48, 56), (70, 74, 82), (238, 178, 44)
-
-Canvas = NDArray[np.float32]
-Colour = tuple[int, int, int]
 
 
 def text(state: Any, goal: float) -> str:
@@ -44,10 +42,10 @@ def rgb(state: Any, goal: float) -> NDArray[np.uint8]:
         cover = np.clip(depth - from_there + 0.5, 0.0, 1.0)[:, :, None]
         canvas += (cover * (np.array(colour) - canvas)).astype(np.float32)
     row, column = _line(goal), _column(goal)
-    _bar(canvas, (row, column), (row - 44, column), 1.5, POLE)
+    bar(canvas, (row, column), (row - 44, column), 1.5, POLE)
     for high in range(12):
         far = column + 22 - 4 * abs(high - 5.5)
-        _bar(canvas, (row - 44 + high, column), (row - 44 + high, far), 0.6, FLAG)
+        bar(canvas, (row - 44 + high, column), (row - 44 + high, far), 0.6, FLAG)
     _car(canvas, state.position)
     return np.round(canvas).astype(np.uint8)
 
@@ -61,11 +59,11 @@ def _car(canvas: Canvas, position: float) -> None:
     def at(ahead: float, above: float) -> tuple[float, float]:
         return row + ahead * along[0] + above * up[0], column + ahead * along[1] + above * up[1]
 
-    _bar(canvas, at(-CAR_HALF, 11), at(CAR_HALF, 11), 6, CAR)
-    _bar(canvas, at(-7, 19), at(5, 19), 6, CAR)
-    _bar(canvas, at(-5, 19), at(4, 19), 3, WINDOW)
+    bar(canvas, at(-CAR_HALF, 11), at(CAR_HALF, 11), 6, CAR)
+    bar(canvas, at(-7, 19), at(5, 19), 6, CAR)
+    bar(canvas, at(-5, 19), at(4, 19), 3, WINDOW)
     for side in (-WHEEL_HALF, WHEEL_HALF):
-        _bar(canvas, at(side, 5), at(side, 5), 5, WHEEL)
+        bar(canvas, at(side, 5), at(side, 5), 5, WHEEL)
 
 
 def _height(position: float) -> float:
@@ -92,18 +90,3 @@ def _cell(position: float) -> int:
 def _row(position: float) -> int:
     """The row of text of the track's surface; the top row is kept free for the flag."""
     return ROWS - 1 - round((_height(position) - 0.1) / 0.9 * (ROWS - 2))
-
-
-def _bar(
-    canvas: Canvas, start: tuple[float, float], end: tuple[float, float], radius: float, colour: Colour
-) -> None:
-    """Paint a bar with round ends from one (row, column) to another, smooth at its edge."""
-    first, last = (min(start[0], end[0]) - radius - 1, max(start[0], end[0]) + radius + 2)
-    left, far = (min(start[1], end[1]) - radius - 1, max(start[1], end[1]) + radius + 2)
-    high, wide = slice(max(int(first), 0), max(int(last), 0)), slice(max(int(left), 0), max(int(far), 0))
-    rows = np.arange(HEIGHT)[high, None] + 0.5 - start[0]
-    columns = np.arange(WIDTH)[None, wide] + 0.5 - start[1]
-    down, right = end[0] - start[0], end[1] - start[1]
-    along = np.clip((rows * down + columns * right) / max(down * down + right * right, 1e-9), 0.0, 1.0)
-    cover = np.clip(radius + 0.5 - np.hypot(rows - along * down, columns - along * right), 0.0, 1.0)[:, :, None]
-    canvas[high, wide] += (cover * (np.array(colour) - canvas[high, wide])).astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from simulacrum_envs._drawing.shapes import Place, bar
 
 from . import HEIGHT
 
@@ -16,10 +17,6 @@ CELLS_A_METRE = 4  # rows of text; a cell is twice as high as wide
 
 SKY, LINE, LINK, SEAM = (240, 244, 247), (206, 84, 70), (64, 150, 156), (40, 104, 112)
 JOINT, TIP = (226, 190, 74), (44, 48, 56)
-
-Canvas = NDArray[np.float32]
-Colour = tuple[int, int, int]
-Place = tuple[float, float]
 
 
 def joints(state: Any) -> tuple[Place, Place]:
@@ -55,25 +52,14 @@ def rgb(state: Any) -> NDArray[np.uint8]:
         canvas[row - 1 : row + 1, column : column + 7] = LINE
     fixed, (middle, end) = _pixel((0.0, 0.0)), (_pixel(place) for place in joints(state))
     for start, stop in ((fixed, middle), (middle, end)):
-        _bar(canvas, start, stop, 8, SEAM)
-        _bar(canvas, start, stop, 6, LINK)
+        bar(canvas, start, stop, 8, SEAM)
+        bar(canvas, start, stop, 6, LINK)
     for place in (fixed, middle):
-        _bar(canvas, place, place, 6, JOINT)
-    _bar(canvas, end, end, 5, TIP)
+        bar(canvas, place, place, 6, JOINT)
+    bar(canvas, end, end, 5, TIP)
     return np.round(canvas).astype(np.uint8)
 
 
 def _pixel(place: Place) -> tuple[float, float]:
     """(row, column) of metres to the right and below."""
     return SIZE / 2 + place[1] * METRE, SIZE / 2 + place[0] * METRE
-
-
-def _bar(canvas: Canvas, start: Place, end: Place, radius: float, colour: Colour) -> None:
-    """Paint a bar with round ends from one (row, column) to another, smooth at its edge."""
-    rows = np.arange(SIZE)[:, None] + 0.5 - start[0]
-    columns = np.arange(SIZE)[None, :] + 0.5 - start[1]
-    down, right = end[0] - start[0], end[1] - start[1]
-    along = np.clip((rows * down + columns * right) / max(down * down + right * right, 1e-9), 0.0, 1.0)
-    distance = np.hypot(rows - along * down, columns - along * right)
-    cover = np.clip(radius + 0.5 - distance, 0.0, 1.0)[:, :, None]
-    canvas += (cover * (np.array(colour) - canvas)).astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from simulacrum_envs._drawing.shapes import bar
 
 from . import HALF_LENGTH, X_LIMIT
 
@@ -18,9 +19,6 @@ CELLS_A_METRE = 10
 
 SKY, GRASS, RAIL, LIMIT = (240, 244, 247), (206, 219, 196), (120, 120, 126), (206, 84, 70)
 CART, WHEEL, POLE, PIVOT = (58, 82, 112), (44, 48, 56), (204, 152, 92), (232, 226, 214)
-
-Canvas = NDArray[np.float32]
-Colour = tuple[int, int, int]
 
 
 def text(state: Any) -> str:
@@ -44,29 +42,16 @@ def rgb(state: Any) -> NDArray[np.uint8]:
         column = round(_column(end))
         canvas[GROUND - 14 : GROUND + 10, column - 1 : column + 1] = LIMIT
     column, top = _column(state.x), GROUND - 6 - CART_HIGH
-    _bar(canvas, (top + 8, column - CART_HALF + 8), (top + 8, column + CART_HALF - 8), 8, CART)
-    _bar(canvas, (top + 15, column - CART_HALF + 8), (top + 15, column + CART_HALF - 8), 8, CART)
+    bar(canvas, (top + 8, column - CART_HALF + 8), (top + 8, column + CART_HALF - 8), 8, CART)
+    bar(canvas, (top + 15, column - CART_HALF + 8), (top + 15, column + CART_HALF - 8), 8, CART)
     for side in (-15, 15):
-        _bar(canvas, (GROUND - 6, column + side), (GROUND - 6, column + side), 6, WHEEL)
+        bar(canvas, (GROUND - 6, column + side), (GROUND - 6, column + side), 6, WHEEL)
     length = 2 * HALF_LENGTH * METRE
     tip = (top + 4 - length * math.cos(state.theta), column + length * math.sin(state.theta))
-    _bar(canvas, (top + 4, column), tip, 4, POLE)
-    _bar(canvas, (top + 4, column), (top + 4, column), 2.5, PIVOT)
+    bar(canvas, (top + 4, column), tip, 4, POLE)
+    bar(canvas, (top + 4, column), (top + 4, column), 2.5, PIVOT)
     return np.round(canvas).astype(np.uint8)
 
 
 def _column(x: float) -> float:
     return WIDTH / 2 + x * METRE
-
-
-def _bar(
-    canvas: Canvas, start: tuple[float, float], end: tuple[float, float], radius: float, colour: Colour
-) -> None:
-    """Paint a bar with round ends from one (row, column) to another, smooth at its edge."""
-    rows = np.arange(HEIGHT)[:, None] + 0.5 - start[0]
-    columns = np.arange(WIDTH)[None, :] + 0.5 - start[1]
-    down, right = end[0] - start[0], end[1] - start[1]
-    along = np.clip((rows * down + columns * right) / max(down * down + right * right, 1e-9), 0.0, 1.0)
-    distance = np.hypot(rows - along * down, columns - along * right)
-    cover = np.clip(radius + 0.5 - distance, 0.0, 1.0)[:, :, None]
-    canvas += (cover * (np.array(colour) - canvas)).astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from simulacrum_envs._drawing.shapes import bar
 
 from . import PI, TURN
 
@@ -15,9 +16,6 @@ REACH = 100  # pixels of the rod
 ROWS, COLUMNS = 9, 19  # cells of the drawing in text
 
 SKY, RING, ROD, TIP, PIVOT = (240, 244, 247), (214, 222, 228), (204, 92, 84), (150, 52, 48), (44, 48, 56)
-
-Canvas = NDArray[np.float32]
-Colour = tuple[int, int, int]
 
 
 def text(state: Any) -> str:
@@ -38,28 +36,15 @@ def rgb(state: Any) -> NDArray[np.uint8]:
     canvas = np.empty((SIZE, SIZE, 3), np.float32)
     canvas[:] = SKY
     middle = SIZE / 2
-    _bar(canvas, (middle, middle), (middle, middle), REACH + 14, RING)
-    _bar(canvas, (middle, middle), (middle, middle), REACH + 11, SKY)
+    bar(canvas, (middle, middle), (middle, middle), REACH + 14, RING)
+    bar(canvas, (middle, middle), (middle, middle), REACH + 11, SKY)
     end = (middle - REACH * math.cos(state.theta), middle - REACH * math.sin(state.theta))
-    _bar(canvas, (middle, middle), end, 9, ROD)
-    _bar(canvas, end, end, 6, TIP)
-    _bar(canvas, (middle, middle), (middle, middle), 4, PIVOT)
+    bar(canvas, (middle, middle), end, 9, ROD)
+    bar(canvas, end, end, 6, TIP)
+    bar(canvas, (middle, middle), (middle, middle), 4, PIVOT)
     return np.round(canvas).astype(np.uint8)
 
 
 def _cell(theta: float, part: int, middle: tuple[int, int]) -> tuple[int, int]:
     """The row and column of one part of the rod; a cell is twice as high as wide."""
     return middle[0] - round(part * math.cos(theta)), middle[1] - round(2 * part * math.sin(theta))
-
-
-def _bar(
-    canvas: Canvas, start: tuple[float, float], end: tuple[float, float], radius: float, colour: Colour
-) -> None:
-    """Paint a bar with round ends from one (row, column) to another, smooth at its edge."""
-    rows = np.arange(SIZE)[:, None] + 0.5 - start[0]
-    columns = np.arange(SIZE)[None, :] + 0.5 - start[1]
-    down, right = end[0] - start[0], end[1] - start[1]
-    along = np.clip((rows * down + columns * right) / max(down * down + right * right, 1e-9), 0.0, 1.0)
-    distance = np.hypot(rows - along * down, columns - along * right)
-    cover = np.clip(radius + 0.5 - distance, 0.0, 1.0)[:, :, None]
-    canvas += (cover * (np.array(colour) - canvas)).astype(np.float32)

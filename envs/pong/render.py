@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from simulacrum_envs._drawing.shapes import Canvas, Colour, bar
 
 from . import BALL, HALF_BALL, HEIGHT, PADDLE_HEIGHT, WIDTH
 
@@ -17,9 +18,6 @@ MOST_PIPS = 21
 
 NIGHT, TABLE, LINE = (14, 20, 30), (22, 33, 47), (52, 70, 90)
 LEFT, RIGHT, PALE, BODY, SHINE = (236, 110, 90), (84, 204, 196), (40, 52, 68), (246, 240, 222), (255, 255, 255)
-
-Canvas = NDArray[np.float32]
-Colour = tuple[int, int, int]
 
 
 def text(state: Any) -> str:
@@ -63,13 +61,13 @@ def rgb(state: Any) -> NDArray[np.uint8]:
     half = PADDLE_HEIGHT / SCALE / 2
     for y, x, colour in ((state.left_y, RIM - PADDLE / 2, LEFT), (state.right_y, right + PADDLE / 2, RIGHT)):
         centre = _height(y) - half
-        _bar(canvas, (centre - half + 4, x), (centre + half - 4, x), 4.0, colour)
+        bar(canvas, (centre - half + 4, x), (centre + half - 4, x), 4.0, colour)
     x, y = RIM + (state.ball_x + HALF_BALL) / SCALE, _height(state.ball_y + HALF_BALL)
     for step in range(4, 0, -1):  # where it comes from
         trail = (y + 6.0 * step * state.ball_vy / SCALE / 3, x - 6.0 * step * state.ball_vx / SCALE / 3)
-        _bar(canvas, trail, trail, BALL / SCALE / 2 - 1.2 * step, BODY, 0.10)
-    _bar(canvas, (y, x), (y, x), BALL / SCALE / 2, BODY)
-    _bar(canvas, (y - 2.5, x - 2.5), (y - 2.5, x - 2.5), 2.0, SHINE, 0.7)
+        bar(canvas, trail, trail, BALL / SCALE / 2 - 1.2 * step, BODY, 0.10)
+    bar(canvas, (y, x), (y, x), BALL / SCALE / 2, BODY)
+    bar(canvas, (y - 2.5, x - 2.5), (y - 2.5, x - 2.5), 2.0, SHINE, 0.7)
     return np.round(canvas).astype(np.uint8)
 
 
@@ -82,17 +80,3 @@ def _pips(canvas: Canvas, score: int, column: int, colour: Colour) -> None:
     for k in range(MOST_PIPS):
         top, left = 12 + k // PIP * 12, column + k % PIP * 16
         canvas[top : top + 8, left : left + 12] = colour if k < score else PALE
-
-
-def _bar(
-    canvas: Canvas, start: tuple[float, float], end: tuple[float, float], radius: float, colour: Colour,
-    strength: float = 1.0,
-) -> None:  # fmt: skip
-    """Paint a bar with round ends from one (row, column) to another, smooth at its edge."""
-    rows = np.arange(canvas.shape[0])[:, None] + 0.5 - start[0]
-    columns = np.arange(canvas.shape[1])[None, :] + 0.5 - start[1]
-    down, right = end[0] - start[0], end[1] - start[1]
-    along = np.clip((rows * down + columns * right) / max(down * down + right * right, 1e-9), 0.0, 1.0)
-    distance = np.hypot(rows - along * down, columns - along * right)
-    cover = strength * np.clip(radius + 0.5 - distance, 0.0, 1.0)[:, :, None]
-    canvas += (cover * (np.array(colour) - canvas)).astype(np.float32)
