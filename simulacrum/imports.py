@@ -33,6 +33,7 @@ class _Watch:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """The watched module as the finders after it find it, the call added to its loading; None for others."""
         if fullname != self.name or self not in sys.meta_path:
             return None
         for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:

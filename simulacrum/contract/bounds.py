@@ -37,6 +37,12 @@ def parse_number(node: Node, dtype: str) -> Number:
 
 
 def parse_bounds(node: Node, inner: Node, dtype: str, shape: tuple[int, ...]) -> tuple[Bound, Bound]:
+    """(low, high): `minimum` and `maximum` of `inner`, or `x-low` and `x-high` of `node`; None where not given.
+
+    Raises:
+        SchemaError: a bound of a boolean, one side given twice, `x-low` of a scalar, a low bound above the high one,
+            or one that the dtype or the shape does not take.
+    """
     pairs: list[Bound] = []
     for keyword, nested, absent in (("minimum", "x-low", -math.inf), ("maximum", "x-high", math.inf)):
         plain, per_element = inner.get(keyword), node.get(nested)

@@ -30,6 +30,7 @@ def parse_id(node: Node) -> tuple[str, str]:
 
 
 def parse_draws(root: Node) -> tuple[Draw, ...]:
+    """The draws of `x-draws` in their order; () without it. SchemaError where one is malformed or two share a name."""
     node = root.get("x-draws")
     if node is None:
         return ()
@@ -74,6 +75,7 @@ def _draw(node: Node) -> Draw:
 
 
 def parse_params(root: Node) -> dict[str, Param]:
+    """The parameters of `x-params` by name; {} without it. SchemaError where a name, leaf or default is wrong."""
     node = root.get("x-params")
     if node is None:
         return {}
@@ -86,6 +88,7 @@ def parse_params(root: Node) -> dict[str, Param]:
 
 
 def parse_time_limit(root: Node) -> int | None:
+    """`x-max-episode-steps`; None without it. SchemaError where it is no integer from 1 to 2**31 - 1."""
     node = root.get("x-max-episode-steps")
     if node is None:
         return None

@@ -102,6 +102,7 @@ class _SourceLoader(importlib.machinery.SourceFileLoader):
     """Compiles the source at every import and leaves its hash on the module."""
 
     def get_code(self, fullname: str) -> types.CodeType:
+        """The file as it is now, compiled; its hash is kept for `exec_module`, and no bytecode is looked at."""
         path = self.get_filename(fullname)
         self._hash = hashlib.sha256(data := self.get_data(path)).hexdigest()
         return self.source_to_code(data, path)
@@ -118,6 +119,7 @@ class _Finder:
     def find_spec(
         fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """NAME/__init__.py or else NAME.py in the first folder of `path` that has one; None for any other module."""
         if not fullname.startswith(ROOT + ".") or not path:
             return None
         tail = fullname.rpartition(".")[2]

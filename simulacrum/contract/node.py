@@ -54,6 +54,7 @@ class Node:
             yield self.child(index)
 
     def as_object(self, what: str) -> Node:
+        """This node, if it is an object; a SchemaError about `what` otherwise."""
         if not isinstance(self.value, dict):
             self.fail(
                 f"{what} must be a JSON object",
@@ -64,6 +65,7 @@ class Node:
         return self
 
     def as_array(self, what: str) -> Node:
+        """This node, if it is an array; a SchemaError about `what` otherwise."""
         if not isinstance(self.value, list):
             self.fail(
                 f"{what} must be a JSON array",
@@ -74,6 +76,7 @@ class Node:
         return self
 
     def as_text(self, what: str) -> str:
+        """The string here, not stripped; SchemaError for a blank one and for anything else."""
         if not isinstance(self.value, str) or not self.value.strip():
             self.fail(
                 f"{what} must be text",
@@ -84,6 +87,7 @@ class Node:
         return self.value
 
     def as_integer(self, what: str, *, low: int) -> int:
+        """The integer here, `low` or more; SchemaError for anything else, true and 3.0 among it."""
         value = self.value
         if not isinstance(value, int) or isinstance(value, bool) or value < low:
             self.fail(
@@ -95,6 +99,7 @@ class Node:
         return value
 
     def one_of(self, choices: Iterable[str], what: str) -> str:
+        """The value here, if it is one of `choices`; else a SchemaError that suggests the nearest of them."""
         known = list(choices)
         if self.value not in known:
             self.fail(

@@ -14,6 +14,7 @@ NEEDS_SPACE = ("action", "observation")
 def parse_space(
     node: Node, part: str, dtype: str, shape: tuple[int, ...]
 ) -> tuple[str | None, tuple[Bound, ...] | None]:
+    """(space, `x-nvec`), None where there is none. SchemaError where dtype, shape or keywords are not the space's."""
     if part not in NEEDS_SPACE:
         return None, None
     given = node.need("x-space", "leaves of action and observation name their Gymnasium space")

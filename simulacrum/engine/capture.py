@@ -52,6 +52,7 @@ class _Flat(torch.nn.Module):
         self.note = given.append  # export puts a module's own attributes back as they were; a list outside stays
 
     def forward(self, *flat: torch.Tensor) -> tuple[Any, ...]:
+        """The leaves of what the function returns for its arguments, given as leaves too."""
         with _NotingPlaces():
             result = self.function(*pytree.tree_unflatten(list(flat), self.taken))
         leaves, given = pytree.tree_flatten(result)

@@ -209,6 +209,10 @@ class _Reference:
         self.side.runners[0].override = dict(case.forced) or None
 
     def go(self, step: int, show: bool) -> Frame | None:
+        """The row's frame after its start (-1) or a step; None where it need not be shown.
+
+        A start from a state notes in `lawful` whether the state breaks no invariant.
+        """
         line, runner = self.case.line, self.side.runners[0]
         if step < 0 and line.start is None:
             return self.side.reset([line.seed])

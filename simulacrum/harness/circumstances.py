@@ -25,6 +25,7 @@ Circumstance = Callable[[World, Recording], Problem | None]
 
 
 def parted_from(world: World, first: Recording, again: Recording, what: str) -> Problem | None:
+    """The problem that `again` is not `first` bit for bit, with its record, or None; `what` names the second run."""
     rows = range(world.size)
     parted = parting(world.bench, first, again, rows, rows)
     if parted is None:

@@ -152,6 +152,7 @@ class _Beside:
     stopped: str | None = None
 
     def replay(self, seed: int, actions: Sequence[Any]) -> None:
+        """Reset and step; a SimulacrumError on the way ends it and is kept in `stopped`."""
         try:
             self.frames.append(self.side.reset([seed]))
             self.frames.extend(self.side.step(action) for action in actions)

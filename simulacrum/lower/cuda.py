@@ -95,6 +95,7 @@ class _Writer:
         self.lines: list[str] = []
 
     def text(self) -> str:
+        """The device function of one row; it returns the bits that the row sets, if the kernel sets any."""
         touched = self.kernel.read | self.kernel.written
         flags = any(port.layout == "any" for port in touched)
         self.lines += [

@@ -108,6 +108,7 @@ class _Writer:
         self.aside = sorted(kernel.written, key=lambda port: port.name) if listed else self.turned
 
     def text(self) -> str:
+        """The function, as `kernel_text` promises it."""
         rows = "const int32_t *list, int64_t count" if self.listed else "int64_t lo, int64_t hi"
         result = "int32_t" if self.flags else "void"
         self.lines += [f"static {result} {self.kernel.name}(char *const *p, {rows})", "{"]

@@ -47,6 +47,7 @@ def _wrapped(s: Scalar, text: str) -> str:
 
 
 def cast(s: Scalar, x: str) -> str:
+    """x as the type of `s`. A float out of range, or NaN, is the lowest int32 (for int64: int64), cut to the width."""
     old, new = s.args[0].dtype, s.dtype
     if new == torch.bool:
         return f"{x} != 0"
@@ -78,6 +79,7 @@ def invert(s: Scalar, x: str) -> str:
 
 
 def size(s: Scalar, x: str) -> str:
+    """The absolute value. The lowest integer has none and stays as it is."""
     if is_float(s.dtype):
         return f"__builtin_fabs{_SUFFIX[s.dtype]}({x})"
     return f"{x} < 0 ? {neg(s, x)} : {x}"
@@ -116,6 +118,7 @@ def at_most(s: Scalar, x: str, y: str) -> str:
 
 
 def shl(s: Scalar, x: str, y: str) -> str:
+    """x shifted to the left by y, wrapped; 0 where y is negative or not below the width."""
     bits = torch.iinfo(s.dtype).bits
     text = _wrapped(s, f"({_UNSIGNED[s.dtype]}){x} << {y}")
     return _shift_in_range(s, text, y, "0", bits)

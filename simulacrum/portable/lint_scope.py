@@ -41,12 +41,14 @@ class Scope(ast.NodeVisitor):
         self.found.append((node, operation, entry.reason, entry.instead))
 
     def visit_Import(self, node: ast.Import) -> None:
+        """Note what the names stand for, and report a module that a twin may not import."""
         for name in node.names:
             root = name.name.split(".")[0]
             self.values.aliases[name.asname or root] = name.name if name.asname else root
             self._judge_import(node, name.name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """As `visit_Import`; what comes from the package itself (`from . import x`) is passed over."""
         if node.level:
             return
         for name in node.names:
@@ -58,6 +60,7 @@ class Scope(ast.NodeVisitor):
             self._add(node, f"import {module}", "import")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """The body, knowing what is known around it and its own parameters; nothing of that stays known after it."""
         for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(outside)
         outer, outer_function = self.values, self.function
@@ -68,6 +71,7 @@ class Scope(ast.NodeVisitor):
         self.values, self.function = outer, outer_function
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
+        """The body, as that of a function; the defaults of its parameters are not read."""
         outer = self.values
         self.values = copy.deepcopy(outer)
         self.values.enter(node.args)
@@ -79,12 +83,14 @@ class Scope(ast.NodeVisitor):
         self.values.bind(node.target, node.value)
 
     def visit_For(self, node: ast.For) -> None:
+        """The target holds what is known of the iterable as a whole."""
         self.visit(node.iter)
         self.values.bind(node.target, node.iter)
         for statement in [*node.body, *node.orelse]:
             self.visit(statement)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
+        """One `for` and its conditions; the target holds what is known of the iterable as a whole."""
         self.visit(node.iter)
         self.values.bind(node.target, node.iter)
         for test in node.ifs:
@@ -99,6 +105,7 @@ class Scope(ast.NodeVisitor):
     visit_ListComp = visit_SetComp = visit_GeneratorExp = _visit_comprehension_first
 
     def visit_DictComp(self, node: ast.DictComp) -> None:
+        """The generators first, which bind the names that key and value use."""
         for generator in node.generators:
             self.visit(generator)
         self.visit(node.key)

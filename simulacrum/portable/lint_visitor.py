@@ -52,18 +52,21 @@ class Visitor(Scope):
     # Writes
 
     def visit_Assign(self, node: ast.Assign) -> None:
+        """A store into an attribute outside `__init__`, or into an item of data, is a write in place."""
         self.visit(node.value)
         for target in node.targets:
             self._write(target)
             self.values.bind(target, node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """As `visit_Assign`, also where it only declares (`self.x: int`)."""
         self._write(node.target)
         if node.value is not None:
             self.visit(node.value)
             self.values.bind(node.target, node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        """`+=` and its like: writes in place of attributes and wherever data takes part; the operator is judged too."""
         self.visit(node.value)
         if not isinstance(node.target, ast.Name):
             self._write(node.target)
@@ -104,22 +107,26 @@ class Visitor(Scope):
         self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        """`and` and `or` branch on their operands."""
         if any(self.values.is_data(value) for value in node.values):
             self._add(node, "and" if isinstance(node.op, ast.And) else "or", "branch on data")
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        """`not` branches on its operand; `-` and `~` do not."""
         if isinstance(node.op, ast.Not) and self.values.is_data(node.operand):
             self._add(node, "not", "branch on data")
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
+        """A chain (`0 < x < 9`) and `in` branch on what they compare; one comparison of tensors is a tensor."""
         membership = any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops)
         if (len(node.ops) > 1 or membership) and self.values.is_data(node):
             self._add(node, "in" if membership else "chained comparison", "branch on data")
         self.generic_visit(node)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
+        """As in a function's body; an `if` branches on its condition."""
         super().visit_comprehension(node)
         for test in node.ifs:
             self._judge_test(test, "if in a comprehension")
@@ -148,6 +155,7 @@ class Visitor(Scope):
             self._add(node, f"{sign} on floats", "remainder of floats")
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
+        """Reading by a mask gives a shape that depends on data; `_write` judges stores."""
         if isinstance(node.ctx, ast.Load) and self.values.is_data(node.value):
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             if any(self.values.is_boolean(part) for part in parts):
@@ -155,7 +163,7 @@ class Visitor(Scope):
         self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        # A function that is handed on instead of called, as in map(torch.sin, ...).
+        """A refused function that is handed on instead of called, as in map(torch.sin, ...)."""
         dotted = self.values.dotted(node)
         if dotted.startswith("torch.") and node.attr in self.table.refused and node.attr not in self.table.allowed:
             entry = self.table.refused[node.attr]
@@ -163,6 +171,7 @@ class Visitor(Scope):
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
+        """Functions of torch by the list, of math by `_EXACT_MATH`, others by name; then receiver and arguments."""
         dotted = self.values.dotted(node.func)
         name = dotted.rsplit(".", 1)[-1]
         if dotted.startswith("torch."):

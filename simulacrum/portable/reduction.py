@@ -50,6 +50,7 @@ def power_of_four(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def exp_of_pair(high: Tensor, low: Tensor | float) -> Tensor:
+    """exp(high + low), elementwise, for EXP_LOWEST <= high <= EXP_HIGHEST; 0.0 or inf at the ends."""
     k = torch.floor(high * c.LOG2_E + 0.5)
     value = kernels.exp_pair(k, high, low)
     whole = k.to(torch.int64)

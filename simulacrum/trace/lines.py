@@ -73,6 +73,7 @@ class TrajectoryWriter:
         self._stack.__exit__(kind, error, trace)
 
     def start(self, start: Start) -> None:
+        """Write the line of an episode's start. UsageError outside the `with`."""
         try:
             start = read_start(vars(start), self._schema)
             self._order.start(start)
@@ -82,6 +83,7 @@ class TrajectoryWriter:
         self._starts += 1
 
     def step(self, step: Step) -> None:
+        """Write the line of a step. UsageError outside the `with`."""
         try:
             step = read_step(vars(step), self._schema)
             self._order.step(step)

@@ -148,6 +148,7 @@ class Order:
         self._episode, self._t, self._ended = -1, 0, True
 
     def start(self, start: Start, path: Keys = ()) -> None:
+        """Take an episode's start: its number is above those before it. `path` leads to it in the document."""
         if start.episode <= self._episode:
             raise BadValue(
                 "episodes must ascend",
@@ -158,6 +159,7 @@ class Order:
         self._episode, self._t, self._ended = start.episode, start.t, False
 
     def step(self, step: Step, path: Keys = ()) -> None:
+        """Take a step: of the running episode, at the `t` after the last, and not after its end."""
         if step.episode != self._episode:
             raise BadValue(
                 "a step of an episode that has not started",
@@ -172,6 +174,7 @@ class Order:
         self._t, self._ended = self._t + 1, step.ended
 
     def whole(self, trajectory: Trajectory) -> None:
+        """Take all of a trajectory, each start followed by its episode's steps."""
         number = 0
         for index, start in enumerate(trajectory.starts):
             self.start(start, ("starts", index))

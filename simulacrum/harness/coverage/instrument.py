@@ -57,6 +57,10 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Marks in its body. `__init__` and methods that state truths are left as they are.
+
+        A step keeps what it was given in `__given__`, for its `return`s.
+        """
         if node.name == "__init__" or any(_last_name(one) in _UNASKED for one in node.decorator_list):
             return node
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0
@@ -72,6 +76,7 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.Return:
+        """In a step, the value goes through `__stepped__`, together with what the step was given."""
         if node.value is not None:
             value: ast.expr = self.visit(node.value)
             node.value = _call(STEPPED, [_name(GIVEN), value], value) if self.in_step else value
@@ -88,16 +93,19 @@ class Instrument(ast.NodeTransformer):
         return marked
 
     def visit_If(self, node: ast.If) -> ast.If:
+        """A point for each outcome of the test, which leads to the block that it opens."""
         node.test = self._outcomes(node.test, node.body[0].lineno, node.orelse[0].lineno if node.orelse else 0)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
 
     def visit_While(self, node: ast.While) -> ast.While:
+        """A point for the test being true and one for it being false."""
         node.test = self._outcomes(node.test, node.body[0].lineno)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return node
 
     def visit_For(self, node: ast.For) -> ast.For:
+        """Where a `break` or `return` may end the loop, a point for its own end, marked in its `else`."""
         leaves = any(isinstance(one, (ast.Break, ast.Return)) for part in node.body for one in ast.walk(part))
         node.iter = self.visit(node.iter)
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
@@ -106,17 +114,20 @@ class Instrument(ast.NodeTransformer):
         return node
 
     def visit_With(self, node: ast.With) -> ast.With:
+        """What is entered may hold conditions; the body is a block."""
         node.items = [self.visit(item) for item in node.items]
         node.body = self._block(node.body)
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.Try:
+        """Body, handlers, `else` and `finally` are a block each."""
         node.body, node.orelse, node.finalbody = map(self._block, (node.body, node.orelse, node.finalbody))
         for handler in node.handlers:
             handler.body = self._block(handler.body)
         return node
 
     def visit_Match(self, node: ast.Match) -> ast.Match:
+        """A point for each outcome of a guard, and one, in a last case that is added, for no case fitting."""
         node.subject = self.visit(node.subject)
         for case in node.cases:
             case.guard = self._outcomes(case.guard) if case.guard is not None else None
@@ -147,16 +158,22 @@ class Instrument(ast.NodeTransformer):
         return _call(TRUTH, [_number(first), inner], test)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
+        """A point for each outcome of the test, which leads to no block."""
         node.test = self._outcomes(node.test)
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         return node
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        """A point for each outcome of each `if`."""
         node.iter = self.visit(node.iter)
         node.ifs = [self._outcomes(test) for test in node.ifs]
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        """A point for each operand that decides alone, looked at again in `__operands__`.
+
+        Where one is not plain, none is looked at twice: each has a point for each of its outcomes instead.
+        """
         if not self.conditions:
             return node
         word = "or" if isinstance(node.op, ast.Or) else "and"
@@ -170,6 +187,7 @@ class Instrument(ast.NodeTransformer):
         return _call(OPERANDS, [_number(first), ast.Constant(word), node, later], node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """A chain of `|` or of `&` becomes one call of `__bits__`: a point for each operand that decides alone."""
         kind = type(node.op)
         if not self.conditions or kind not in (ast.BitOr, ast.BitAnd):
             self.generic_visit(node)
@@ -193,6 +211,7 @@ class Instrument(ast.NodeTransformer):
         return numbers[0]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        """A draw (`ctx.draw.bernoulli(...)` and its like) goes through `__drawn__`; its slot is noted if a literal."""
         self.generic_visit(node)
         func = node.func
         if not (self.conditions and isinstance(func, ast.Attribute) and func.attr in DISTRIBUTIONS):

@@ -82,6 +82,7 @@ class Edge:
         self.held: Any = None
 
     def actions(self, frame: Frame, step: int, rows: Array | None = None) -> Any:
+        """An end for each element, held for 2 to 12 steps; all rows count on, whichever `rows` names."""
         renew = self.left <= 0
         fresh = per_field(self.group, self._draw)
         self.held = fresh if self.held is None else choose(renew, fresh, self.held)
@@ -140,6 +141,7 @@ class Scripted:
         self.name, self.act, self.group, self.num_envs, self.read = name, act, schema.action, num_envs, read
 
     def actions(self, frame: Frame, step: int, rows: Array | None = None) -> Any:
+        """The policy's actions for `rows`; the lowest legal one elsewhere, and in rows that need none."""
         wanted = range(self.num_envs) if rows is None else np.flatnonzero(rows).tolist()
         result = per_field(self.group, self._lowest)
         for row in wanted:
@@ -168,6 +170,7 @@ class Mixed:
         self.owner: Array = np.arange(num_envs) % len(self.drivers)
 
     def actions(self, frame: Frame, step: int, rows: Array | None = None) -> Any:
+        """Each row's action from its own driver; a driver is told which of its own rows are asked for."""
         result: Any = None
         for number, driver in enumerate(self.drivers):
             own = self.owner == number

@@ -11,6 +11,7 @@ from simulacrum.lower.tensors import Tensor, broadcast
 
 @rule("where")
 def where(c: Call) -> Tensor:
+    """One of two at each place, in the promoted dtype; a uint8 condition holds where it is not 0."""
     condition = c.operand(c["condition"], torch.bool)
     yes, no = c.operand(c["self"], c.dtype), c.operand(c["other"], c.dtype)
     return c.new(lambda place: _choose(c, condition, yes, no, place))
@@ -18,6 +19,7 @@ def where(c: Call) -> Tensor:
 
 @rule("masked_fill")
 def masked_fill(c: Call) -> Tensor:
+    """`value`, a number or a tensor of rank 0, where the mask is true; the dtype stays."""
     mask, value, old = c["mask"], c.operand(c["value"], c.dtype), c["self"]
     return c.new(lambda place: _choose(c, mask, value, old, place))
 

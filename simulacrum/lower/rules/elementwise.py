@@ -25,6 +25,7 @@ _SHORT = {
 
 @rule("add", "sub", "rsub", "subtract")
 def add_or_subtract(c: Call) -> Tensor:
+    """x + y, x - y, with `alpha` a factor of the second operand; `or` of bools. Refused: floats with `alpha`."""
     left, right = c["self"], c["other"]
     if c.name == "rsub":
         left, right = right, left
@@ -46,6 +47,7 @@ def add_or_subtract(c: Call) -> Tensor:
 
 @rule("mul", "multiply", "__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor")
 def two_alike(c: Call) -> Tensor:
+    """x * y and the bitwise operations, one operator of C each; a product of bools is `and`."""
     dtype = c.dtype
     op = _SHORT.get(c.name, "mul")
     if dtype == torch.bool and op == "mul":
@@ -55,6 +57,10 @@ def two_alike(c: Call) -> Tensor:
 
 @rule("div", "divide", "true_divide", "floor_divide")
 def divide(c: Call) -> Tensor:
+    """x / y, rounded as `rounding_mode` says; whole numbers without one are divided as floats.
+
+    Of integers, zero as a divisor is a fault of the row. Refused: floor division of floats, and a constant zero.
+    """
     mode = "floor" if c.name == "floor_divide" else c.get("rounding_mode")
     dtype = c.dtype
     if mode is None:
@@ -77,6 +83,7 @@ def _quotient(b: Builder, x: Scalar, y: Scalar) -> Scalar:
 
 @rule("remainder", "fmod")
 def remainder(c: Call) -> Tensor:
+    """Of integers, with the sign of the divisor (`remainder`) or of the dividend (`fmod`). Refused: floats."""
     dtype = c.dtype
     if is_float(dtype):
         raise c.refuse("the remainder of floats", "write remainder(x, y) of simulacrum.portable.tensor")
@@ -105,6 +112,7 @@ def square(c: Call) -> Tensor:
 
 @rule("pow")
 def power(c: Call) -> Tensor:
+    """x * x, or (x * x) * x. Refused: every other exponent, and exponents that are tensors."""
     exponent = c["exponent"]
     if isinstance(exponent, Tensor) or exponent not in (2, 3):
         raise c.refuse(f"a power of {exponent}", "x * x for a small whole power, or simulacrum.portable.tensor.pow")
@@ -119,6 +127,7 @@ def power(c: Call) -> Tensor:
 
 @rule("neg", "abs", "sqrt", "sign", "sgn", "negative", "absolute")
 def one_alike(c: Call) -> Tensor:
+    """One operand, one operation; `abs` of uint8 is the operand itself."""
     op = {"negative": "neg", "absolute": "abs", "sgn": "sign"}.get(c.name, c.name)
     if c.dtype == torch.uint8 and op == "abs":
         return c["self"]
@@ -127,6 +136,7 @@ def one_alike(c: Call) -> Tensor:
 
 @rule("floor", "ceil", "trunc", "fix", "round")
 def rounding(c: Call) -> Tensor:
+    """Of floats, `round` to even where two are as near; of integers, the operand. Refused: `decimals`."""
     if not is_float(c.dtype):
         return c["self"]
     if c.get("decimals"):
@@ -150,12 +160,14 @@ def smaller(b: Builder, x: Scalar, y: Scalar) -> Scalar:
 
 @rule("maximum", "minimum")
 def extreme_of_two(c: Call) -> Tensor:
+    """The larger or smaller of each pair, as `larger` and `smaller` have it for NaN and equal values."""
     pick = larger if c.name == "maximum" else smaller
     return c.elementwise(lambda x, y: pick(c.b, x, y), c.dtype, c["self"], c["other"])
 
 
 @rule("max", "min")
 def extreme_overloads(c: Call) -> Tensor | list[Tensor]:
+    """Of two tensors as `maximum` and `minimum`; along a dimension, as `extreme_and_place`."""
     if "other" in c.given:
         pick = larger if c.name == "max" else smaller
         return c.elementwise(lambda x, y: pick(c.b, x, y), c.dtype, c["self"], c["other"])
@@ -166,6 +178,7 @@ def extreme_overloads(c: Call) -> Tensor | list[Tensor]:
 
 @rule("clamp", "clip", "clamp_min", "clamp_max", "relu")
 def clamp(c: Call) -> Tensor:
+    """At least `min`, then at most `max`: where they cross, `max` wins. NaN stays; `relu` is at least 0."""
     dtype, low, high = c.dtype, c.get("min"), c.get("max")
     if c.name == "relu":
         low = 0
@@ -182,6 +195,7 @@ _COMPARISONS = {"not_equal": "ne", "less": "lt", "less_equal": "le", "greater": 
 
 @rule("eq", "ne", "lt", "le", "gt", "ge", *_COMPARISONS)
 def compare(c: Call) -> Tensor:
+    """A bool for each pair, compared in the dtype that torch promotes both to."""
     op, dtype = _COMPARISONS.get(c.name, c.name), c.common(c["self"], c["other"])
     return c.elementwise(lambda x, y: c.b.op(op, torch.bool, x, y), dtype, c["self"], c["other"])
 
@@ -196,12 +210,14 @@ def truth(b: Builder, x: Scalar) -> Scalar:
 
 @rule("logical_and", "logical_or", "logical_xor")
 def logical(c: Call) -> Tensor:
+    """`and`, `or`, `xor` of what is not 0, as bools."""
     op = c.name.removeprefix("logical_")
     return c.elementwise(lambda x, y: c.b.op(op, torch.bool, x, y), torch.bool, c["self"], c["other"])
 
 
 @rule("logical_not", "bitwise_not", "invert")
 def invert(c: Call) -> Tensor:
+    """`not` for bools and for `logical_not`, which takes any dtype; else every bit turned."""
     if c.name == "logical_not" or c.dtype == torch.bool:
         return c.elementwise(lambda x: c.b.op("not", torch.bool, x), torch.bool, c["self"])
     return c.elementwise(lambda x: c.b.op("invert", c.dtype, x), c.dtype, c["self"])
@@ -209,6 +225,7 @@ def invert(c: Call) -> Tensor:
 
 @rule("__lshift__", "bitwise_left_shift", "__rshift__", "bitwise_right_shift")
 def shift(c: Call) -> Tensor:
+    """By an amount outside 0..width - 1 all bits leave: 0, or -1 of a negative x to the right. Refused: floats."""
     if not is_integer(c.dtype):
         raise c.refuse("a shift of floats", "multiply by a power of two")
     op = "shl" if c.name in ("__lshift__", "bitwise_left_shift") else "shr"
@@ -217,6 +234,7 @@ def shift(c: Call) -> Tensor:
 
 @rule("isnan")
 def is_nan(c: Call) -> Tensor:
+    """x != x; false of what is no float."""
     dtype = c["self"].dtype
     if not is_float(dtype):
         return c.new(lambda _: c.b.const(False, torch.bool))
@@ -225,6 +243,7 @@ def is_nan(c: Call) -> Tensor:
 
 @rule("isfinite", "isinf")
 def is_finite(c: Call) -> Tensor:
+    """|x| < inf, for `isinf` |x| == inf; true, or false, of what is no float."""
     dtype = c["self"].dtype
     if not is_float(dtype):
         return c.new(lambda _: c.b.const(c.name == "isfinite", torch.bool))

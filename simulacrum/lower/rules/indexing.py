@@ -35,6 +35,7 @@ def _within(c: Call, index: Scalar, length: int, *, negative: bool) -> Index:
 
 @rule("gather", "take_along_dim")
 def gather(c: Call) -> Tensor:
+    """The element at the index's place along `dim`. A negative index is outside."""
     x: Tensor = c["self"]
     index: Tensor = c.get("index", c.get("indices"))
     dim, length = c.inner(x, c["dim"])
@@ -49,6 +50,7 @@ def gather(c: Call) -> Tensor:
 
 @rule("index_select")
 def index_select(c: Call) -> Tensor:
+    """At each place along `dim`, the element that `index`, of rank 1 or 0, names there."""
     x: Tensor = c["self"]
     index: Tensor = c["index"]
     dim, length = c.inner(x, c["dim"])
@@ -131,6 +133,7 @@ def scatter(c: Call) -> Tensor:
 
 @rule("one_hot")
 def one_hot(c: Call) -> Tensor:
+    """int64 `[..., num_classes]`, 1 where x says and 0 elsewhere. Refused: without `num_classes`."""
     x: Tensor = c["self"]
     classes = c.get("num_classes", -1)
     if classes < 0:

@@ -80,6 +80,7 @@ def _reduction(c: Call, x: Tensor, start: Any, step: Step) -> Tensor:
 
 @rule("sum", "prod", "count_nonzero")
 def total(c: Call) -> Tensor:
+    """Sum, product or number of nonzero items over `dim`, wrapped. Refused: sums and products of floats."""
     if is_float(c.dtype):
         raise c.refuse(
             f"a float {c.name}, whose order torch does not fix",
@@ -94,6 +95,7 @@ def total(c: Call) -> Tensor:
 
 @rule("any", "all")
 def any_or_all(c: Call) -> Tensor:
+    """Whether any item, or all, are not 0, over `dim`; every item is looked at."""
     op = "or" if c.name == "any" else "and"
     x = c.operand(c["self"], torch.bool)
     result = _reduction(c, x, c.name == "all", lambda a, y: c.b.op(op, torch.bool, a, y))
@@ -102,6 +104,7 @@ def any_or_all(c: Call) -> Tensor:
 
 @rule("amax", "amin")
 def extreme(c: Call) -> Tensor:
+    """The largest or smallest item over `dim`; a NaN where there is one."""
     x: Tensor = c["self"]
     dims = c.all_dims(x, c.get("dim"))
     pick = larger if c.name == "amax" else smaller
@@ -115,6 +118,7 @@ def extreme(c: Call) -> Tensor:
 
 @rule("argmax", "argmin")
 def place_of_extreme(c: Call) -> Tensor:
+    """int64: where along `dim` the extreme stands, as `extreme_and_place` finds it. Refused: without `dim`."""
     if c.get("dim") is None:
         raise c.refuse("over all elements, the rows among them", "name a dimension of items: dim=-1")
     return extreme_and_place(c)[-1]
@@ -167,6 +171,10 @@ def extreme_and_place(c: Call) -> list[Tensor]:
 
 @rule("cumsum", "cumprod")
 def running(c: Call) -> Tensor:
+    """Sums or products along `dim` up to each place, wrapped. Refused: floats.
+
+    Beyond `UNROLLED` items they lie in an array of the row.
+    """
     if is_float(c.dtype):
         raise c.refuse("a running sum of floats, which torch keeps wider", "write the sums out with +")
     x, op = c.operand(c["self"], c.dtype), "add" if c.name == "cumsum" else "mul"

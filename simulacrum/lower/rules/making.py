@@ -22,6 +22,7 @@ def ones(c: Call) -> Tensor:
 
 @rule("full", "full_like", "new_full", "scalar_tensor", "fill")
 def full(c: Call) -> Tensor:
+    """One value everywhere, a number or a tensor of rank 0, as the result's dtype."""
     value = next(c[name] for name in ("fill_value", "value", "s") if name in c.given)
     filled = c.operand(value, c.dtype)
     return c.new(lambda _: filled.at(()))
@@ -29,6 +30,7 @@ def full(c: Call) -> Tensor:
 
 @rule("arange")
 def arange(c: Call) -> Tensor:
+    """start + i * step; along the batch, the row's number. Refused: floats, and other ranges over the batch."""
     start, step = c.get("start", 0), c.get("step", 1)
     if c.shape[0] is ROW:
         if (start, step) != (0, 1):
@@ -46,6 +48,8 @@ def arange(c: Call) -> Tensor:
 
 @rule("eye")
 def eye(c: Call) -> Tensor:
+    """1 where row and column have one number, else 0."""
+
     def element(place: Place) -> Scalar:
         row, column = map(c.b.index, place)
         return c.b.op("cast", c.dtype, c.b.op("eq", torch.bool, row, column))

@@ -15,6 +15,7 @@ from simulacrum.lower.types import INDEX
 
 @rule("view", "reshape", "_unsafe_view", "flatten", "unflatten", "view_as", "reshape_as")
 def reshape(c: Call) -> Tensor:
+    """The same elements in row-major order; `view(dtype)` is `reinterpret`. Refused: what moves them between rows."""
     x: Tensor = c["self"]
     if "dtype" in c.given:
         from simulacrum.lower.rules.elementwise import reinterpret
@@ -33,6 +34,7 @@ def _keeps_rows(c: Call, old: Sequence[Length], new: Sequence[Length]) -> None:
 
 @rule("unsqueeze")
 def unsqueeze(c: Call) -> Tensor:
+    """A dimension of length 1 at `dim`, counted in the result."""
     x: Tensor = c["self"]
     dim = c["dim"] % (x.rank + 1)
     return c.new(lambda place: x.at(place[:dim] + place[dim + 1 :]))
@@ -40,6 +42,7 @@ def unsqueeze(c: Call) -> Tensor:
 
 @rule("squeeze")
 def squeeze(c: Call) -> Tensor:
+    """Without the dimensions of length 1, of all or of those that `dim` names; the batch's is never one."""
     x: Tensor = c["self"]
     named = c.get("dim", range(x.rank))
     dims = {dim % x.rank for dim in ([named] if isinstance(named, int) else named)}
@@ -54,6 +57,7 @@ def squeeze(c: Call) -> Tensor:
 
 @rule("expand", "expand_as", "broadcast_to")
 def expand(c: Call) -> Tensor:
+    """Stretched to the result's shape: dimensions of length 1, and new ones in front."""
     x: Tensor = c["self"]
     lead = len(c.shape) - x.rank
     return c.new(lambda place: x.at([0 if n == 1 else here for n, here in zip(x.shape, place[lead:], strict=True)]))
@@ -61,6 +65,8 @@ def expand(c: Call) -> Tensor:
 
 @rule("broadcast_tensors")
 def broadcast_tensors(c: Call) -> list[Tensor]:
+    """Each of `tensors` stretched to the shape of all, with its own dtype."""
+
     def stretched(part: Tensor) -> Tensor:
         return Tensor(c.shape, part.dtype, lambda place: broadcast(part, place))
 
@@ -69,6 +75,7 @@ def broadcast_tensors(c: Call) -> list[Tensor]:
 
 @rule("permute", "transpose", "t", "movedim", "swapaxes", "numpy_T", "mT")
 def permute(c: Call) -> Tensor:
+    """The dimensions in another order, the batch's among them; a transpose of rank 0 or 1 is the operand."""
     x: Tensor = c["self"]
     order = list(range(x.rank))
     if "dims" in c.given:
@@ -96,6 +103,7 @@ def _moved(rank: int, source: int | Sequence[int], destination: int | Sequence[i
 
 @rule("select")
 def select(c: Call) -> Tensor:
+    """The elements at `index` along `dim`, from the end where it is negative."""
     x: Tensor = c["self"]
     dim, length = c.inner(x, c["dim"])
     index = c["index"] % length
@@ -104,6 +112,7 @@ def select(c: Call) -> Tensor:
 
 @rule("slice", "narrow")
 def slice_(c: Call) -> Tensor:
+    """Every `step`-th place along `dim` from `start`. Refused: a part of the batch."""
     x: Tensor = c["self"]
     dim = c.get("dim", 0) % x.rank
     if x.shape[dim] is ROW:
@@ -118,6 +127,7 @@ def slice_(c: Call) -> Tensor:
 
 @rule("split", "split_with_sizes", "chunk", "unsafe_split", "unsafe_chunk", "tensor_split")
 def split(c: Call) -> list[Tensor]:
+    """The parts along `dim`, of the lengths that the graph says, whichever way they were asked for."""
     x: Tensor = c["self"]
     dim, _ = c.inner(x, c.get("dim", 0))
     parts: list[Tensor] = []
@@ -135,6 +145,7 @@ def split(c: Call) -> list[Tensor]:
 
 @rule("unbind")
 def unbind(c: Call) -> list[Tensor]:
+    """A tensor for each place along `dim`."""
     x: Tensor = c["self"]
     dim, length = c.inner(x, c.get("dim", 0))
 
@@ -146,6 +157,7 @@ def unbind(c: Call) -> list[Tensor]:
 
 @rule("flip")
 def flip(c: Call) -> Tensor:
+    """The other way round along each of `dims`."""
     x: Tensor = c["self"]
     dims = dict(c.inner(x, dim) for dim in c["dims"])
 
@@ -162,6 +174,7 @@ def flip(c: Call) -> Tensor:
 
 @rule("roll")
 def roll(c: Call) -> Tensor:
+    """Moved by `shifts` along `dims`; what leaves at one end comes in at the other. Refused: without `dims`."""
     x: Tensor = c["self"]
     if not c.get("dims"):
         raise c.refuse("rolls all elements, the rows among them", "name the dimensions: dims=(1,)")
@@ -183,6 +196,7 @@ def _modulo(c: Call, index: Scalar, length: int) -> Index:
 
 @rule("repeat", "tile")
 def repeat(c: Call) -> Tensor:
+    """The elements over again along each dimension; new dimensions stand in front."""
     x: Tensor = c["self"]
     lead = len(c.shape) - x.rank
 
@@ -200,6 +214,7 @@ def repeat(c: Call) -> Tensor:
 
 @rule("cat", "concat", "concatenate")
 def cat(c: Call) -> Tensor:
+    """`tensors` one after the other along `dim`, in the promoted dtype; empty ones are left out."""
     dim = c.get("dim", 0) % len(c.shape)
     parts = [c.operand(part, c.dtype) for part in c["tensors"] if c.inner(part, dim)[1] > 0]
     lengths = [c.inner(part, dim)[1] for part in parts]
@@ -213,6 +228,7 @@ def cat(c: Call) -> Tensor:
 
 @rule("stack")
 def stack(c: Call) -> Tensor:
+    """`tensors` along a new dimension `dim`, in the promoted dtype."""
     parts: list[Tensor] = [c.operand(part, c.dtype) for part in c["tensors"]]
     dim = c.get("dim", 0) % len(c.shape)
     starts = list(range(len(parts)))
@@ -256,6 +272,7 @@ def _inside(c: Call, here: Scalar, start: int, lengths: Sequence[int] | None, nu
 
 @rule("constant_pad_nd", "pad")
 def pad(c: Call) -> Tensor:
+    """`value` around x; `pad` is (before, after), last dimension first, negative to cut. Refused: other modes."""
     x: Tensor = c["self"]
     if c.get("mode", "constant") != "constant":
         raise c.refuse("a padding that is not constant", "join the parts with torch.cat")
@@ -290,6 +307,7 @@ def pad(c: Call) -> Tensor:
 
 @rule("triu", "tril")
 def triangle(c: Call) -> Tensor:
+    """x on and above (`triu`) or on and below (`tril`) a diagonal of the last two dimensions, else 0."""
     x: Tensor = c["self"]
     diagonal, zero = c.get("diagonal", 0), c.b.const(0, c.dtype)
     op = "ge" if c.name == "triu" else "le"

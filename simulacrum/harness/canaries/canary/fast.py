@@ -14,11 +14,14 @@ from . import GOAL, TOP
 
 
 class Canary(BatchedEnv):
+    """N canaries; `place` is int32 `[N]`. The time limit is the engine's."""
+
     def reset(self, ctx: Context) -> Any:
         place = ctx.draw.integers("start", 3)  # R2: int32 [N]
         return self.State(place=place)
 
     def step(self, state: Any, action: Tensor, ctx: Context) -> Transition:
+        """One step of every row: `action` is int64 `[N]`, the reward float32 `[N]`, the end bool `[N]`."""
         pushed = ctx.draw.bernoulli("push", ctx.params.push)  # R3: bool [N]
         place = (state.place + action.to(torch.int32) + pushed.to(torch.int32)).clamp(max=TOP)  # R4: int32 [N]
         reward = place.to(torch.float32) / 4  # R5: float32 [N]

@@ -12,10 +12,13 @@ from . import GOAL, TOP
 
 
 class Canary(ReferenceEnv):
+    """One canary; its `place` is an int. The time limit is the engine's."""
+
     def reset(self, ctx: Context) -> Any:
         return self.State(place=ctx.draw.integers("start", 3))  # R2
 
     def step(self, state: Any, action: int, ctx: Context) -> Transition:
+        """A push or none, the new place, what it earns, and whether it ends the episode."""
         pushed = ctx.draw.bernoulli("push", ctx.params.push)  # R3
         place = min(state.place + action + int(pushed), TOP)  # R4
         reward = Float32(place) / 4  # R5
