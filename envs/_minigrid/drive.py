@@ -68,7 +68,7 @@ class Driven:
         if not free and max_tries < math.inf:
             raise RecursionError("rejection sampling failed in place_obj")
         self.np_random.choose(free)
-        pos = super().place_obj(obj, top, size, reject_fn, max_tries)  # type: ignore[misc] (the other base has it)
+        pos = super().place_obj(obj, top, size, reject_fn, max_tries)  # type: ignore[misc]  # the other base has it
         assert self.np_random.all_given
         return pos
 
@@ -85,6 +85,6 @@ class Driven:
 
     def look(self) -> dict[str, Any]:
         """minigrid's observation, the image as nested tuples; the mission, which is always the same, left out."""
-        seen = super().gen_obs()  # type: ignore[misc] (the other base has it)
+        seen = super().gen_obs()  # type: ignore[misc]  # the other base has it
         image = tuple(tuple(_cell(*cell) for cell in column) for column in seen["image"].tolist())
         return {"image": image, "direction": int(seen["direction"])}

@@ -68,6 +68,7 @@ class _NotingPlaces(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         note = getattr(torch.fx.traceback, "annotate", None)
+        # CPython's own, and documented.
         where = next(authors_lines(sys._getframe(1)), None)  # pyright: ignore[reportPrivateUsage]
         if note is None or where is None:
             return func(*args, **(kwargs or {}))

@@ -110,4 +110,5 @@ class Assembly:
         """The five values."""
         observation, info = self.start(tensors)
         reward, terminated, truncated = self.first
+        # What a step gives holds all three; only that of a reset may lack them.
         return Shown(observation, tensors[reward], tensors[terminated], tensors[truncated], info)  # type: ignore[index]

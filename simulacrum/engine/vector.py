@@ -374,6 +374,7 @@ class SimulacrumVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return self._spec
 
     @spec.setter
+    # The base class has a plain attribute.
     def spec(self, spec: EnvSpec | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         # `make_vec` notes a limit given to it among the keywords alone, and leaves the registered one in its place.
         if spec is not None and spec.max_episode_steps != self.max_episode_steps:

@@ -175,6 +175,7 @@ def batch_actions(schema: Schema, lines: Sequence[Line], step: int) -> Any:
 
 def put_rows(env: SimulacrumVectorEnv, lines: Sequence[Line]) -> None:
     """Put the rows that have a state to start from into it, with their clocks; the others stay as they are."""
+    # Whether there are rows yet: the env has no public word for it, since its own users reset first.
     if not env._rows.started:  # pyright: ignore[reportPrivateUsage]
         env.reset(seed=[line.seed for line in lines])
     given = [row for row, line in enumerate(lines) if line.start is not None]
@@ -195,7 +196,7 @@ def put_rows(env: SimulacrumVectorEnv, lines: Sequence[Line]) -> None:
     merged = {name: put(getattr(kept, name), getattr(state, name)) for name in kept._fields if name != "env"}
     values = type(kept.env)(*(put(one, two) for one, two in zip(kept.env, inner, strict=True)))
     with torch.inference_mode(False), torch.no_grad():
-        env._rows.load(EngineState(env=values, **merged))  # pyright: ignore[reportPrivateUsage]
+        env._rows.load(EngineState(env=values, **merged))  # pyright: ignore[reportPrivateUsage]  # some rows alone
 
 
 # --- the other side ---------------------------------------------------------------------------------------------------

@@ -178,6 +178,7 @@ def _draws(moment: Moment, seed: int, episode: int, t: int) -> Any:
         if phase == "reset":
             one.reset(seed, episode)
         else:
+            # Before a step there is a state.
             host = type(before.env)(*(value.cpu() for value in before.env))  # type: ignore[union-attr]
             one.load(dump_state(moment.bench.schema, host, moment.row), t=t, seed=seed, episode=episode)
             one.step(row_action(moment.bench.schema, moment.actions[-1], moment.row))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -169,11 +169,11 @@ def prune(b: Builder) -> None:
     _drop(b.root, alive)
 
 
-def _until_settled(look: object, alive: set[object]) -> bool:
+def _until_settled(look: Callable[[], object], alive: set[object]) -> bool:
     """Look at a loop's body again until nothing new is needed: a value of one turn may serve the next."""
     while True:
         before = len(alive)
-        wanted = bool(look())  # type: ignore[operator]
+        wanted = bool(look())
         if len(alive) == before:
             return wanted
 

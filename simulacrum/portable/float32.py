@@ -159,7 +159,7 @@ class Float32(float):
     def __rdivmod__(self, other: Any, /) -> NoReturn:
         self.__divmod__(other)
 
-    def __round__(self, ndigits: None = None, /) -> int:  # type: ignore[override]
+    def __round__(self, ndigits: None = None, /) -> int:  # type: ignore[override]  # float's takes digits too
         """The nearest int, ties to even, as `torch.round`. With decimal digits it raises TypeError."""
         if ndigits is not None:
             raise _no_operator("round(x, digits)", "round(x * scale), an int, or f'{x:.3f}' to print")

@@ -60,7 +60,7 @@ def layout(phase: str) -> Layout:
 def encode(value: Any, dtype: str) -> Any:
     """A drawn value as JSON: floats as hexadecimal bits, tuples as lists."""
     if isinstance(value, tuple):
-        return [encode(item, dtype) for item in value]  # pyright: ignore[reportUnknownVariableType] (any depth)
+        return [encode(item, dtype) for item in value]
     if dtype == "float32":
         return f"{bits32(value):08x}"
     if dtype == "float64":

@@ -13,7 +13,7 @@ import json
 import os
 import uuid
 from collections.abc import Generator, Sequence
-from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType] # untyped
+from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue]  # typeshed has it in `_json` alone
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 

@@ -131,7 +131,7 @@ def load_states(schema: Schema, rows: Sequence[Mapping[str, Any]], device: torch
     for row, data in enumerate(rows):
         try:
             scalars.append(load_state(schema, data))
-        except StateError as error:  # noqa: PERF203 (the row belongs in the message)
+        except StateError as error:  # noqa: PERF203 -- the row belongs in the message
             raise StateError(
                 f"row {row}: {error.message}", expected=error.expected, found=error.found, where=error.where
             ) from None

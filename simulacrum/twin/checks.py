@@ -45,7 +45,7 @@ def state_check(schema: Schema) -> Check:
     def checked(state: Any) -> Any:
         if type(state) is not kind:
             return canonical_state(schema, state)
-        return kind._make([one(value) for one, value in zip(checks, state)])  # noqa: B905 (kind has as many)
+        return kind._make([one(value) for one, value in zip(checks, state)])  # noqa: B905 -- kind has as many
 
     return checked
 

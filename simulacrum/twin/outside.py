@@ -121,9 +121,9 @@ def _function_in(value: Any) -> types.FunctionType | None:
     if isinstance(value, property):
         value = value.fget
     elif isinstance(value, (staticmethod, classmethod)):
-        value = value.__func__  # pyright: ignore[reportUnknownMemberType]
+        value = value.__func__
     elif isinstance(value, functools.cached_property):
-        value = value.func  # pyright: ignore[reportUnknownMemberType]
+        value = value.func
     return value if isinstance(value, types.FunctionType) else None
 
 

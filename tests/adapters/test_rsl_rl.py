@@ -113,6 +113,7 @@ def test_floats_are_not_copied_on_the_way(make: Make) -> None:
     env = make(4)
     given: list[Any] = []
     inner = env.env.step
+    # The inner env's step, which keeps what it gives.
     env.env.step = lambda action: given.append(inner(action)) or given[-1]  # type: ignore[method-assign]
     observations, rewards, *_ = env.step(zeros(env))
     assert observations["policy"].data_ptr() == given[0][0].data_ptr()
@@ -284,6 +285,7 @@ def test_the_runner_learns_to_aim(make: Make, tmp_path: Path) -> None:
 def _untrained(make: Make) -> list[float]:
     env = make(20)
     torch.manual_seed(2)
+    # A tensor, since there are five of them; of none it would be the number 0.
     return sum(env.step(torch.randn(20, 1))[1] for _ in range(5)).tolist()  # type: ignore[union-attr]
 
 
@@ -308,7 +310,7 @@ def test_ppo_bootstraps_what_was_cut_off(make: Make) -> None:
         rewards.append(shown[1].clone())
         return shown
 
-    env.step = step  # type: ignore[method-assign]
+    env.step = step  # type: ignore[method-assign]  # its own, and keeps the rewards
     kept: dict[str, torch.Tensor] = {}
     compute = runner.alg.compute_returns
     runner.alg.compute_returns = lambda obs: (kept.update(

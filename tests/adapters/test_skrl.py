@@ -109,6 +109,7 @@ def test_nothing_is_copied_on_the_way(vector: Vector) -> None:
     env.reset()
     given: list[Any] = []
     inner = env.env.step
+    # The inner env's step, which keeps what it takes and gives.
     env.env.step = lambda action: given.append((action, inner(action))) or given[-1][1]  # type: ignore[method-assign]
     for _ in range(LIMIT):
         actions = zeros(env)
@@ -316,7 +317,7 @@ def test_what_ppo_bootstraps_from_at_the_end_of_an_episode(
         return shown
 
     firsts: list[torch.Tensor] = []
-    env.step = step  # type: ignore[method-assign]
+    env.step = step  # type: ignore[method-assign]  # its own, and keeps what it shows
     train(env, agent, LIMIT)
     assert finals[-1][:, 0].tolist() == [LIMIT, LIMIT]
     with torch.no_grad():

@@ -262,6 +262,7 @@ def test_what_a_step_returns_is_the_engines_own_memory(make: Callable[..., Torch
     env = make(3)
     given: list[Any] = []
     inner = env.env.step
+    # The inner env's step, which keeps what it takes and gives.
     env.env.step = lambda action: given.append((action, inner(action))) or given[-1][1]  # type: ignore[method-assign]
     data = env.rand_action(env.reset())
     following = env.step(data)["next"]

@@ -60,7 +60,7 @@ class Rounds:
         driver = drivers.standard(self.bench.schema, ROWS, SEED)
         self.actions = [driver.actions({}, step) for step in range(STEPS)]
         self.figures = Figures()
-        self.bench.native  # noqa: B018 (builds it, outside of what is timed)
+        self.bench.native  # noqa: B018  # builds it, outside of what is timed
 
     def round(self) -> None:
         """All three, one after the other."""

@@ -52,6 +52,7 @@ def version_of(stranger: Stranger) -> dict[str, str]:
     if stranger.venv is None:
         return {"simulacrum": version("simulacrum")} if stranger.library == "simulacrum" else {}
     pins = {**venvs.STRANGERS, **venvs.PINS}[stranger.venv]
+    # A pin has two parts: name==version.
     return dict(pin.split("==") for pin in pins if pin.startswith(stranger.library))  # type: ignore[misc]
 
 

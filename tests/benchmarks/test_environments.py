@@ -88,7 +88,7 @@ def test_a_peer_is_asked_for_the_environment_by_name() -> None:
             asked.append({"do": do, **more})
             return {"version": "1", "settings": "", "steps_per_call": 3}
 
-    workers.contender(Asked(), 3, environment="Acrobot-v1")  # type: ignore[arg-type]
+    workers.contender(Asked(), 3, environment="Acrobot-v1")  # type: ignore[arg-type]  # all that it asks of a Worker
     assert asked == [{"do": "build", "num_envs": 3, "environment": "Acrobot-v1"}]
 
 

@@ -10,7 +10,7 @@ import torch
 import training_reference
 from gymnasium.vector import AutoresetMode
 
-import simulacrum  # noqa: F401  (registers the ids)
+import simulacrum  # noqa: F401  # registers the ids
 from simulacrum.contract.package import load_package
 from simulacrum.engine.vector import SimulacrumVectorEnv
 

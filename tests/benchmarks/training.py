@@ -62,6 +62,7 @@ class Trainer:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
+            # `args` is the list that it was started with.
             raise SystemExit(f"a trainer ended early; run it by hand: {' '.join(map(str, self.process.args))}")  # type: ignore[arg-type]
         return json.loads(line)
 

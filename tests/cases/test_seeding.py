@@ -147,14 +147,14 @@ def test_b46_the_seeds_stay_n_in_any_sequence(num_envs: int) -> None:
 def test_b47_building_and_wrapping_reset_nothing_and_each_reset_counts_once() -> None:
     env = vector("counter", 3, output="numpy")
     with pytest.raises(gym.error.ResetNeeded):
-        env.state  # noqa: B018
+        env.state  # noqa: B018  # looking is what raises
     wrapped = gym.wrappers.vector.TransformReward(
         gym.wrappers.vector.RecordEpisodeStatistics(env), lambda reward: reward
     )
     assert (env.np_random_seed, env.get_attr("goal")) == (env.np_random_seed, (1000,) * 3)
     assert repr(env)
     with pytest.raises(gym.error.ResetNeeded):
-        env.state  # noqa: B018
+        env.state  # noqa: B018  # looking is what raises
     for episode in range(4):
         wrapped.reset(seed=5 if episode == 0 else None)
         assert env.state.episode.tolist() == [episode] * 3
@@ -181,7 +181,7 @@ def test_b47_adapters_reset_when_told_to() -> None:
     inner = vector("counter", 2, autoreset_mode="same_step")
     adapter = sb3.SB3VecEnv(inner)
     with pytest.raises(gym.error.ResetNeeded):
-        inner.state  # noqa: B018
+        inner.state  # noqa: B018  # looking is what raises
     adapter.seed(3)
     adapter.reset()
     assert inner.state.episode.tolist() == [0, 0]

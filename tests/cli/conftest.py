@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -56,10 +56,10 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 def program(own_folders: Path) -> Cli:
     """Run Python with the given words as a program of its own."""
 
-    def run(*words: object, **more: object) -> Done:
+    def run(*words: object, **more: Any) -> Done:
         command = [sys.executable, *(str(word) for word in words)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", **more.pop("env", {})}  # type: ignore[dict-item]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **more)  # type: ignore[call-overload]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", **more.pop("env", {})}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, **more)
         return Done(done.returncode, done.stdout, done.stderr)
 
     return run

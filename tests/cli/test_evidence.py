@@ -13,7 +13,7 @@ from simulacrum.cli.evidence import FIRST, LAST, show_evidence
 def shown(evidence: dict[str, Any]) -> str:
     console = Console(file=io.StringIO(), width=100)
     show_evidence(console, evidence)
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    return console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO from above
 
 
 def test_facts_are_lines_and_lists_of_equal_objects_tables_with_sums() -> None:

@@ -57,7 +57,7 @@ def test_warning_is_an_expected_failure_and_fails_where_strict():
 
 def test_nothing_to_judge_and_accepted_are_skipped_with_reasons():
     class Accepting(Faulty):
-        accepted = {"aliasing.observations": "it is a buffer, and says so"}  # noqa: RUF012
+        accepted = {"aliasing.observations": "it is a buffer, and says so"}  # noqa: RUF012 -- the base says ClassVar
 
     with pytest.raises(pytest.skip.Exception, match="accepted: it is a buffer"):
         Accepting().test_rule("aliasing.observations")

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,7 @@ def test_an_edit_after_the_import_is_refused(lamp: EnvPackage) -> None:
 
 
 @pytest.fixture
-def mylib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mylib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A project's own library, beside the package."""
     folder = tmp_path / "mylib"
     (folder / "deep").mkdir(parents=True)
@@ -136,7 +136,7 @@ def mylib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }.items():
         (folder / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    yield folder  # type: ignore[misc]
+    yield folder
     for name in [name for name in sys.modules if name.split(".")[0] == "mylib"]:
         del sys.modules[name]
 

@@ -160,7 +160,7 @@ def test_entry_points_that_lead_nowhere(install: Callable[..., Path], write_lamp
         assert words in str(package.error)
         with pytest.raises(PackageError, match=words):
             load_package(name)
-    assert "distribution lab-envs" in str(found["gone"].error)  # type: ignore[union-attr]
+    assert "distribution lab-envs" in str(found["gone"].error)  # type: ignore[union-attr]  # broken, as above
     assert isinstance(found["toywalk"], EnvPackage)
 
 

@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from kit import NAMES, package
 from kit.tools import Actor, leaves, vector
 
-import simulacrum  # noqa: F401  (registers the ids)
+import simulacrum  # noqa: F401  # registers the ids
 from simulacrum.engine.single import SimulacrumEnv
 from simulacrum.errors import ActionError, ClosedError, UsageError
 
@@ -94,13 +94,13 @@ def test_seeds_and_episodes() -> None:
     assert env.reset()[0].tobytes() == second.tobytes()
     assert env.np_random_seed == 3
     unseeded = other.reset()[0]
-    env.np_random  # noqa: B018  (Gymnasium makes its generator when it is looked at)
+    env.np_random  # noqa: B018  # Gymnasium makes its generator when it is looked at
     assert other.np_random_seed >= 0
-    other.np_random  # noqa: B018
+    other.np_random  # noqa: B018  # as above
     assert env.reset(seed=other.np_random_seed)[0].tobytes() == unseeded.tobytes()
     for seed in (-1, 2**64, "x", 1.5, True):
         with pytest.raises(UsageError, match="seed"):
-            env.reset(seed=seed)  # type: ignore[arg-type]
+            env.reset(seed=seed)  # type: ignore[arg-type]  # some are no ints
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_a_state_dict_that_does_not_fit_changes_nothing(change: Any, words: str)
         env.load_state_dict(data)
     assert_same(env.state_dict(), before)
     with pytest.raises(StateError, match="not a state_dict"):
-        env.load_state_dict([1])  # type: ignore[arg-type]
+        env.load_state_dict([1])  # type: ignore[arg-type]  # no dict is the test
 
 
 @pytest.mark.parametrize("name", ["counter", "glider", "dials", "canvas", "rivals", "toywalk", "forager"])

@@ -199,7 +199,7 @@ def test_options_that_mean_nothing() -> None:
     with pytest.raises(UsageError, match="did you mean 'reset_mask'"):
         env.reset(options={"resetmask": [True, False, True]})
     with pytest.raises(UsageError, match="not a mapping"):
-        env.reset(options=[True, False, True])  # type: ignore[arg-type]
+        env.reset(options=[True, False, True])  # type: ignore[arg-type]  # no dict is the test
     env.reset(options={})
     env.reset(options={"reset_mask": None})
     observation, info = env.reset(options={"reset_mask": [True] * 3})

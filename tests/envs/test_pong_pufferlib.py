@@ -24,7 +24,7 @@ import torch
 if importlib.util.find_spec("pufferlib") is None:
     pytest.skip("could not import 'pufferlib'", allow_module_level=True)
 
-import simulacrum.adapters.pufferlib  # noqa: F401  (it keeps the library from leaving a link behind)
+import simulacrum.adapters.pufferlib  # noqa: F401  # keeps the library from leaving a link behind
 from simulacrum.contract.package import load_package
 from simulacrum.lower.compiler import find_compiler
 from simulacrum.rng import batched
@@ -88,7 +88,7 @@ def make_game(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Game]:
     loader.exec_module(module)
     import pufferlib.ocean.pong as room
 
-    room.binding = module  # type: ignore[attr-defined]
+    room.binding = module  # type: ignore[attr-defined]  # as an import of it would leave it
     sys.modules[name] = module
     from pufferlib.ocean.pong.pong import Pong
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gymnasium
-import minigrid  # noqa: F401 (registers its environments)
+import minigrid  # noqa: F401  # registers its environments
 import numpy as np
 import torch
 

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "benchmarks"), str(Path(__file__).parent)]
 
 import oracle  # noqa: E402  # after its folder is on the path
-from suite import venvs  # noqa: E402
+from suite import venvs  # noqa: E402  # as above
 
 RESULT = ROOT / "docs" / "assets" / "ports.json"
 # A float32 step of these is within 1e-4 of the float64 one, of numbers up to 30; a rule that differs is far more.

@@ -21,7 +21,7 @@ from simulacrum.errors import GateError
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-import environment_facts  # noqa: E402
+import environment_facts  # noqa: E402  # after its folder is on the path
 
 EVIDENCE: dict[str, Any] = {
     "compared_transitions": 1000,

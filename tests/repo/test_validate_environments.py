@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-import validate_environments  # noqa: E402
+import validate_environments  # noqa: E402  # after its folder is on the path
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_tracking_without_its_library_says_what_to_install(
     ppo: ModuleType, toywalk: EnvPackage, tmp_path: Path
 ) -> None:
     try:
-        import wandb  # noqa: F401
+        import wandb  # noqa: F401  # only whether it is there
     except ImportError:
         with pytest.raises(SystemExit, match=r"simulacrum\[track\]"):
             ppo.main(ppo.Args(runs=tmp_path, track=True, **TOYWALK))

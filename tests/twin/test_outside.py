@@ -78,7 +78,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "somebodys_program", module)
-    module.Kept = Kept  # type: ignore[attr-defined]
+    module.Kept = Kept  # type: ignore[attr-defined]  # a module takes any name
     spec.loader.exec_module(module)
     return module
 

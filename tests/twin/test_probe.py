@@ -14,4 +14,4 @@ def test_a_probe_says_what_it_expects_and_stays_so() -> None:
     assert probe.seed == 0
     assert [probe.act(None, None, t) for t in range(3)] == [0, 1, 0]
     with pytest.raises(dataclasses.FrozenInstanceError):
-        probe.low = 0.0  # type: ignore[misc]
+        probe.low = 0.0  # type: ignore[misc]  # what raises

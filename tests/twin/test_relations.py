@@ -18,7 +18,7 @@ def test_a_symmetry_leaves_alone_what_it_does_not_name() -> None:
     assert one.draws({"slip": 1}) == {}
     assert one.when is None
     with pytest.raises(AttributeError):
-        one.name = "other"  # type: ignore[misc]
+        one.name = "other"  # type: ignore[misc]  # what raises
 
 
 def test_every_relation_has_a_name() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -31,9 +32,9 @@ def played(package: EnvPackage) -> Played:
     return package, reference, checked(repeat(package, reference, "eager"), package.schema)
 
 
-def filmed(played: Played, **more: object) -> Film:
+def filmed(played: Played, **more: Any) -> Film:
     story, found = twins(*played)
-    return film_of(story, played[0], found=found, facts=[("seed", "3")], **more)  # type: ignore[arg-type]
+    return film_of(story, played[0], found=found, facts=[("seed", "3")], **more)
 
 
 @pytest.fixture(scope="session")

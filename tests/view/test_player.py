@@ -20,7 +20,7 @@ from simulacrum.view.player import Player, watch
 def seen(player: Player) -> str:
     console = Console(file=io.StringIO(), width=100, height=30, force_terminal=False, color_system=None)
     console.print(player.screen(100, 30))
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    return console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO from above
 
 
 @pytest.mark.parametrize(

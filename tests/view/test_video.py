@@ -17,7 +17,10 @@ from simulacrum.view.video import write_video
 @pytest.mark.parametrize("suffix", [".mp4", ".webm"])
 def test_each_moment_is_a_frame(sound, frames_of, tmp_path, suffix):
     package, reference, _ = sound
-    load = lambda state: load_state(package.schema, state)  # noqa: E731
+
+    def load(state):
+        return load_state(package.schema, state)
+
     path = write_video(package.render(), reference, tmp_path / f"walk{suffix}", load=load, fps=5)
     filmed, rate = frames_of(path)
     drawn = [image for _, image in images(package.render(), reference, load=load)]

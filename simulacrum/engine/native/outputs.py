@@ -19,8 +19,9 @@ from simulacrum.lower.program import Port
 ALIGNMENT = 64
 KEPT = 4  # blocks; a caller who keeps more has each step's made anew
 
+# Torch keeps both counts to itself. Where one is missing, no block is ever free.
 _uses: Callable[[int], int] | None = getattr(torch._C, "_storage_Use_Count", None)  # pyright: ignore[reportPrivateUsage]
-_handles = torch.Tensor._use_count if hasattr(torch.Tensor, "_use_count") else None  # pyright: ignore
+_handles: Callable[[torch.Tensor], int] | None = getattr(torch.Tensor, "_use_count", None)
 
 
 class Block:
@@ -62,7 +63,7 @@ class Block:
             sum(map(sys.getrefcount, tensors)),
             sum(map(_handles, tensors)),
             sum(map(torch.Tensor.dim, tensors)),
-            _uses(self._storage._cdata),  # pyright: ignore[reportPrivateUsage]
+            _uses(self._storage._cdata),  # pyright: ignore[reportPrivateUsage]  # what the count takes
         )
 
     @property
@@ -76,7 +77,9 @@ class Block:
         )
 
 
-_needs_gradient: Callable[[torch.Tensor], bool] = torch.Tensor.requires_grad.__get__  # pyright: ignore
+_needs_gradient: Callable[[torch.Tensor], bool] = (
+    torch.Tensor.requires_grad.__get__  # pyright: ignore[reportAttributeAccessIssue]  # it is a descriptor
+)
 
 
 class Outputs:

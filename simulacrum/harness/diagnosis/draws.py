@@ -6,6 +6,7 @@ import contextlib
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -106,11 +107,11 @@ def _again(view: View) -> tuple[DrawPair, ...]:
     return pair_draws(words_by_slot(runner.draws, counts), batched)
 
 
-def _step(core: Core, env: object, view: View, state: object, key: torch.Tensor, actions: object) -> None:
+def _step(core: Core, env: Any, view: View, state: object, key: torch.Tensor, actions: object) -> None:
     from simulacrum.engine.actions import to_tensors
     from simulacrum.twin.batched import Context
 
     t = torch.tensor([view.line.t], dtype=torch.int32)
-    draw = core._draw("step", key, t)  # pyright: ignore[reportPrivateUsage]
+    draw = core._draw("step", key, t)  # pyright: ignore[reportPrivateUsage]  # with the ledger, as a step draws
     action = to_tensors(view.package.schema.action, actions, 1, torch.device("cpu"))
-    core.env.step(state, action, Context(draw, t, env.params))  # type: ignore[attr-defined]
+    core.env.step(state, action, Context(draw, t, env.params))

@@ -157,6 +157,7 @@ def _apart(view: View, columns: dict[str, list[int]], size: int) -> Case | None:
     if not all(isinstance(low, int) and isinstance(high, int) for low, high in ranges):
         return None
     places = [tuple(values[i] for values in columns.values()) for i in range(size)]
+    # All are integers, as was looked up above.
     grid = itertools.product(*(range(low, high + 1) for low, high in ranges))  # type: ignore[arg-type, operator]
     free = (place for place in grid if place not in places)
     moved = [place if place not in places[:i] else next(free, place) for i, place in enumerate(places)]

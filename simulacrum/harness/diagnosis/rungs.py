@@ -65,8 +65,9 @@ class _Work(Casework):
             core, same = made.core, made.autoreset_mode == AutoresetMode.SAME_STEP
             # Parts of the engine that its users have no use for: the step as it goes into a compiler.
             pair = core._same_pair if same else core._next_pair  # pyright: ignore[reportPrivateUsage]
-            run = core._step_compiled  # pyright: ignore[reportPrivateUsage]
+            run = core._step_compiled  # pyright: ignore[reportPrivateUsage]  # as above
             advance = functools.partial(run, made.autoreset_mode, _Rung(pair, self.backend))
+            # As above; the rows of an eager form are `PureRows`, which have it.
             made._rows.advance = advance  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
         return made
 

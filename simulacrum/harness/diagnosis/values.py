@@ -109,7 +109,7 @@ def _ends(view: View) -> Iterator[Clue]:
 def _bound(bound: Any, index: tuple[int, ...]) -> Any:
     for place in index:
         if isinstance(bound, tuple):
-            bound = bound[place]  # pyright: ignore[reportUnknownVariableType]
+            bound = bound[place]
     return bound if isinstance(bound, (int, float)) else None
 
 

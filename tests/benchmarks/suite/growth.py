@@ -56,7 +56,7 @@ def _costs(plan: Plan, name: str, missing: Missing) -> dict[str, Any]:
     for form in plan.forms:
         try:
             forms[form] = cost.of_row(name, form)
-        except Unavailable as reason:  # noqa: PERF203
+        except Unavailable as reason:  # noqa: PERF203 -- what is missing is noted, and the next is tried
             missing.append({"environment": name, "name": form, "why": str(reason)})
     least = min((each["moved"] for each in forms.values()), default=0.0)
     return {"forms": forms, "moved": least, **cost.operations(name)}

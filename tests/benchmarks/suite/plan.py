@@ -40,7 +40,7 @@ def run(plan: Plan, result: dict[str, Any]) -> None:
         for name in plan.peers if "cartpole" in plan.environments else ():
             try:
                 helpers[name] = workers.Worker(name)
-            except Unavailable as reason:  # noqa: PERF203
+            except Unavailable as reason:  # noqa: PERF203 -- what is missing is noted, and the next is tried
                 missing.append({"name": workers.TITLES[name], "why": str(reason)})
         for environment in plan.environments:
             for num_envs in plan.sizes:

@@ -164,6 +164,7 @@ def test_outcomes_of_draws_are_noted(module: ModuleType, watched: Watched) -> No
 
 def test_a_step_gives_what_it_was_given_to_those_who_watch(module: ModuleType, watched: Watched) -> None:
     seen: list[Any] = []
+    # In the place of the method: it keeps what it is given.
     watched.seen.stepped = lambda given, outcome: seen.append((given, outcome)) or outcome  # type: ignore[method-assign]
     twin = module.Twin()
     with watched.watching(module):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from kit import NAMES, package
@@ -18,18 +20,18 @@ def rows(actions: object, count: int = ROWS) -> list[object]:
     return [take(actions, [row]) for row in range(count)]
 
 
-def one(actions: object) -> object:
+def one(actions: Any) -> Any:
     if isinstance(actions, dict):
         return {name: value[0] for name, value in actions.items()}
-    return actions[0]  # type: ignore[index]
+    return actions[0]
 
 
 @pytest.mark.parametrize("name", ENVS)
 @pytest.mark.parametrize("kind", [Random, Edge, Constant, standard])
-def test_every_driver_stays_inside_the_space(name: str, kind: object) -> None:
+def test_every_driver_stays_inside_the_space(name: str, kind: Any) -> None:
     schema = package(name).schema
     space = single_action_space(schema)
-    driver = kind(schema, ROWS, 3)  # type: ignore[operator]
+    driver = kind(schema, ROWS, 3)
     for step in range(5):
         for action in rows(driver.actions({}, step)):
             assert space.contains(one(action)), one(action)

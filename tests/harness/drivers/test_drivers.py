@@ -97,7 +97,7 @@ def test_a_batch_that_moves_before_it_refuses_is_told(tmp_path: Path) -> None:
         step(np.zeros(ROWS, np.int64))
         return step(given)
 
-    lock.env.step = moving  # type: ignore[method-assign, assignment]
+    lock.env.step = moving  # type: ignore[method-assign, assignment]  # the fault to be told
     assert "its state has changed all the same" in str(refusal(lock, single, actions))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kit import package
@@ -37,9 +38,9 @@ def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Full:
     monkeypatch.setattr(differential, "FULL", (Plan(8, 8, scripted=True), Plan(14, 14, params=True)))
     monkeypatch.setattr(differential, "EPISODES", 2)
 
-    def run(*edits: tuple[str, str, str], **settings: object) -> Outcome:
+    def run(*edits: tuple[str, str, str], **settings: Any) -> Outcome:
         folder = copy_env("toywalk", tmp_path / "changed", [Edit(*edit) for edit in edits])
-        bench = Bench(load_package(folder), ("eager",), failures=tmp_path / "failures", **settings)  # type: ignore[arg-type]
+        bench = Bench(load_package(folder), ("eager",), failures=tmp_path / "failures", **settings)
         return run_check(bench, "differential")[0]
 
     return run

@@ -58,6 +58,7 @@ def test_a_seed_that_is_counted_on_wrongly_is_found(
     )  # fmt: skip
     outcome = relation("batch_independence.shifted_seeds", "toywalk")
     assert outcome.status == "failed"
+    # It failed, so it has one.
     assert "counted on from row to row" in outcome.divergence.hints[1]  # type: ignore[union-attr]
 
 
