@@ -17,7 +17,7 @@ import torch.nn.functional as F
 import tyro
 from torch import Tensor, nn
 
-from common import Replay, Run, RunArgs, Vector, action_count
+from common import Replay, Run, RunArgs, Vector, action_count, batch_of_one
 
 
 @dataclass
@@ -43,21 +43,22 @@ class Args(RunArgs):
 
 
 class Values(nn.Module):
-    """What each action is worth: observations [N, D] to [N, A].
+    """What each action is worth: observations as `look` narrows them to [N, A].
 
     The layer normalisation is not in the first papers; with it the target network may follow fast (see pqn.py).
     """
 
-    def __init__(self, observations: int, actions: int, width: int) -> None:
+    def __init__(self, look: Vector, actions: int, width: int) -> None:
         super().__init__()
+        self.look = look
         self.layers = nn.Sequential(
-            *(nn.Linear(observations, width), nn.LayerNorm(width), nn.ReLU()),
+            *(nn.Linear(look.size, width), nn.LayerNorm(width), nn.ReLU()),
             *(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU()),
             nn.Linear(width, actions),
         )
 
     def forward(self, observation: Tensor) -> Tensor:
-        return self.layers(observation)
+        return self.layers(self.look.spread(observation))
 
 
 def main(args: Args) -> dict[str, Any]:
@@ -75,9 +76,8 @@ def main(args: Args) -> dict[str, Any]:
         params=args.params,
     )
     look = Vector(envs.single_observation_space, "dqn.py", args.one_hot)  # what the environment gives, as [N, D]
-    size = look.size
     actions = action_count(envs.single_action_space, "dqn.py")
-    values, target = (Values(size, actions, args.width).to(args.device) for _ in range(2))
+    values, target = (Values(look, actions, args.width).to(args.device) for _ in range(2))
     target.load_state_dict(values.state_dict())
     target.requires_grad_(False)
     optimizer = torch.optim.Adam(values.parameters(), lr=args.learning_rate, fused=True)
@@ -89,7 +89,7 @@ def main(args: Args) -> dict[str, Any]:
     iterations = max(1, args.total_steps // batch)
     owed = 0.0  # updates that are due
     if run.saved is None:
-        observation = look(envs.reset(seed=args.seed << 20)[0])  # runs share no row's seed
+        observation = look.narrow(envs.reset(seed=args.seed << 20)[0])  # runs share no row's seed
     else:
         for module, name in ((values, "agent"), (target, "target"), (replay, "replay")):
             module.load_state_dict(run.saved[name])
@@ -114,11 +114,11 @@ def main(args: Args) -> dict[str, Any]:
             chance = torch.rand(2, args.num_envs, generator=generator, device=args.device)
             action = torch.where(chance[0] < explore, (chance[1] * actions).long(), best)
             following, reward, terminated, truncated, info = envs.step(action)
-            following = look(following)
+            following = look.narrow(following)
             # What came next is the last observation of an episode that ended here. Only a termination
             # makes it worth nothing: an episode that was cut off would have gone on.
             over = (terminated | truncated)[:, None]
-            came = torch.where(over, look(info["final_obs"]), following)
+            came = torch.where(over, look.narrow(info["final_obs"]), following)
             replay.add(observation=observation, action=action, reward=reward, following=came, terminated=terminated)
             ended = info["episode"]
             episodes += torch.stack([info["_episode"].sum(), ended["r"].sum(), ended["l"].sum()])
@@ -146,22 +146,23 @@ def main(args: Args) -> dict[str, Any]:
 
         # What happened, in numbers.
         run.report(time.perf_counter() - began, episodes.tolist(), numbers)
-        run.save(
-            agent=values.state_dict(),
-            target=target.state_dict(),
-            optimizer=optimizer.state_dict(),
-            generator=generator.get_state(),
-            envs=envs.state_dict(),
-            observation=observation,
-            replay=replay.state_dict(),
-            owed=owed,
-        )
+        if run.due:
+            run.save(
+                agent=values.state_dict(),
+                target=target.state_dict(),
+                optimizer=optimizer.state_dict(),
+                generator=generator.get_state(),
+                envs=envs.state_dict(),
+                observation=observation,
+                replay=replay.state_dict(),
+                owed=owed,
+            )
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
     def trained(env: Any, observation: Any) -> int:
         with torch.no_grad():
-            return int(values(look.one(observation, args.device)).argmax())
+            return int(values(look.narrow(batch_of_one(observation, args.device))).argmax())
 
     return run.finish(trained)
 

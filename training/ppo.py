@@ -25,7 +25,7 @@ import torch.distributed as dist
 import tyro
 from torch import Tensor, nn
 
-from common import Run, RunArgs, Vector
+from common import Run, RunArgs, Vector, batch_of_one
 
 
 @dataclass
@@ -152,7 +152,7 @@ ACTIVATIONS = {"relu": torch.relu, "tanh": Tanh.apply}
 
 
 class Agent(nn.Module):
-    """Policy and value; `forward` takes observations [N, D] and gives (policy, value [N]).
+    """Policy and value; `forward` takes observations as `look` narrows them and gives (policy, value [N]).
 
     The policy is the logits of Discrete actions [N, A], or means and log standard deviations of Box actions [N, 2 A].
     """
@@ -166,16 +166,15 @@ class Agent(nn.Module):
         self.discrete = isinstance(actions, gym.spaces.Discrete)
         self.outputs = int(actions.n) if self.discrete else actions.shape[0]
         self.look = Vector(observations, "ppo.py", args.one_hot)  # what the environment gives, as [N, D]
-        self.observations = self.look.size
         self.activation = ACTIVATIONS[args.activation]
-        self.read = Reader(self.observations, items, args.width // 4)
+        self.read = Reader(self.look.size, items, args.width // 4)
         towers, sizes = 1 + args.separate, [self.read.size, *[args.width] * args.layers]
         self.hidden = nn.ModuleList([Dense(towers, sizes[i], sizes[i + 1]) for i in range(args.layers)])
         self.policy, self.value = Dense(1, sizes[-1], self.outputs, 0.01), Dense(1, sizes[-1], 1, 1.0)
         self.normalize = args.normalize
         if args.normalize:
-            size = self.observations
-            moments = {"seen": torch.zeros(()), "mean": torch.zeros(size), "variance": torch.ones(size)}
+            mean, variance = torch.zeros(self.look.size), torch.ones(self.look.size)
+            moments = {"seen": torch.zeros(()), "mean": mean, "variance": variance}
             for name, moment in moments.items():
                 self.register_buffer(name, moment)
         if not self.discrete:
@@ -186,6 +185,7 @@ class Agent(nn.Module):
             self.register_buffer("reach", torch.from_numpy((actions.high - actions.low) / 2))
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        observation = self.look.spread(observation)
         if self.normalize:
             observation = ((observation - self.mean) / (self.variance + 1e-8).sqrt()).clamp(-10, 10)
         features = self.read(observation).T  # [features, N]
@@ -225,9 +225,9 @@ class Agent(nn.Module):
 
     @torch.no_grad()
     def take_in(self, observations: Tensor) -> None:
-        """Observations [..., D] join the running mean and variance (Chan's rule for joining two samples)."""
+        """Observations [..., narrow] join the running mean and variance (Chan's rule for joining two samples)."""
         if self.normalize:
-            new = observations.flatten(0, -2).double()
+            new = self.look.spread(observations.flatten(0, -2)).double()
             mean, square = averaged(torch.stack([new.mean(0), new.square().mean(0)]))
             share, apart = len(new) / (self.seen + len(new)), mean.float() - self.mean  # `seen` by each process
             variance = (square - mean.square()).float()
@@ -255,7 +255,7 @@ class Learner:
         self.steps = 0  # of Adam
         self.together = dist.is_initialized()  # with other processes
         acted, masks = (1 if agent.discrete else agent.outputs), (agent.outputs if masked else 0)
-        self.columns = [agent.observations, acted, masks, 1, 1, 1, 1]  # of packed experience, see `loss`
+        self.columns = [agent.look.narrow_size, acted, masks, 1, 1, 1, 1]  # of packed experience, see `loss`
         if args.compile_policy:
             for name in ("act", "gradient", "descend") if self.together else ("act", "update"):
                 setattr(self, name, torch.compile(getattr(self, name), fullgraph=True, dynamic=False))
@@ -415,7 +415,7 @@ def main(args: Args) -> dict[str, Any]:
     iterations = max(1, args.total_steps // (batch * world))
     if run.saved is None:
         observation, info = envs.reset(seed=(args.seed << 20) + rank * args.num_envs)  # runs share no row's seed
-        observation, mask = agent.look(observation), info.get("action_mask")
+        observation, mask = agent.look.narrow(observation), info.get("action_mask")
         agent.take_in(observation)
     else:
         agent.load_state_dict(run.saved["agent"])
@@ -442,7 +442,7 @@ def main(args: Args) -> dict[str, Any]:
             allowed = observation[:, :0] if mask is None else mask  # [N, 0] where nothing is forbidden
             shown = (observation, action, allowed, log_prob, value)
             observation, reward, terminated, truncated, info = envs.step(for_env)
-            observation, final = agent.look(observation), agent.look(info["final_obs"])
+            observation, final = agent.look.narrow(observation), agent.look.narrow(info["final_obs"])
             mask, ended = info.get("action_mask"), info["episode"]
             got = (reward, terminated, truncated, final, info["_episode"], ended["r"], ended["l"])
             steps.append((*shown, *got))
@@ -493,7 +493,7 @@ def main(args: Args) -> dict[str, Any]:
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
     def trained(env: Any, observation: Any) -> Any:
         with torch.no_grad():
-            policy, _ = agent(agent.look.one(observation, args.device))
+            policy, _ = agent(agent.look.narrow(batch_of_one(observation, args.device)))
         if learner.masked:
             allowed = torch.tensor(env.unwrapped.runner.action_mask(), device=args.device)
             policy = policy.where(allowed, IMPOSSIBLE)

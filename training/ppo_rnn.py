@@ -219,15 +219,16 @@ def main(args: Args) -> dict[str, Any]:
             "loss/explained_variance": 1 - ((targets - values).var() / targets.var()).item(),
         }
         run.report(time.perf_counter() - began, episodes.tolist(), shown)
-        run.save(
-            agent=agent.state_dict(),
-            optimizer=optimizer.state_dict(),
-            generator=generator.get_state(),
-            envs=envs.state_dict(),
-            observation=observation,
-            hidden=hidden,
-            begins=begins,
-        )
+        if run.due:
+            run.save(
+                agent=agent.state_dict(),
+                optimizer=optimizer.state_dict(),
+                generator=generator.get_state(),
+                envs=envs.state_dict(),
+                observation=observation,
+                hidden=hidden,
+                begins=begins,
+            )
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---

@@ -16,7 +16,7 @@ import torch
 import tyro
 from torch import Tensor, nn
 
-from common import Run, RunArgs, Vector, action_count
+from common import Run, RunArgs, Vector, action_count, batch_of_one
 
 
 @dataclass
@@ -141,19 +141,20 @@ def main(args: Args) -> dict[str, Any]:
         # What happened, in numbers.
         numbers = {"loss/value": loss.item(), "value/best": bests.mean().item(), "explore": explore}
         run.report(time.perf_counter() - began, episodes.tolist(), numbers)
-        run.save(
-            agent=values.state_dict(),
-            optimizer=optimizer.state_dict(),
-            generator=generator.get_state(),
-            envs=envs.state_dict(),
-            observation=observation,
-        )
+        if run.due:
+            run.save(
+                agent=values.state_dict(),
+                optimizer=optimizer.state_dict(),
+                generator=generator.get_state(),
+                envs=envs.state_dict(),
+                observation=observation,
+            )
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
     def trained(env: Any, observation: Any) -> int:
         with torch.no_grad():
-            return int(values(look.one(observation, args.device)).argmax())
+            return int(values(look(batch_of_one(observation, args.device))).argmax())
 
     return run.finish(trained)
 

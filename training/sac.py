@@ -19,7 +19,7 @@ import torch.nn.functional as F
 import tyro
 from torch import Tensor, nn
 
-from common import Replay, Run, RunArgs, Vector, action_bounds
+from common import Replay, Run, RunArgs, Vector, action_bounds, batch_of_one
 
 
 @dataclass
@@ -184,25 +184,26 @@ def main(args: Args) -> dict[str, Any]:
 
         # What happened, in numbers.
         run.report(time.perf_counter() - began, episodes.tolist(), {key: part.item() for key, part in numbers.items()})
-        run.save(
-            agent=actor.state_dict(),
-            critics=critics.state_dict(),
-            slow=slow.state_dict(),
-            log_temperature=log_temperature.detach(),
-            optimizer={name: optimizer.state_dict() for name, optimizer in optimizers.items()},
-            generator=generator.get_state(),
-            envs=envs.state_dict(),
-            observation=observation,
-            drawn=drawn,
-            replay=replay.state_dict(),
-            owed=owed,
-        )
+        if run.due:
+            run.save(
+                agent=actor.state_dict(),
+                critics=critics.state_dict(),
+                slow=slow.state_dict(),
+                log_temperature=log_temperature.detach(),
+                optimizer={name: optimizer.state_dict() for name, optimizer in optimizers.items()},
+                generator=generator.get_state(),
+                envs=envs.state_dict(),
+                observation=observation,
+                drawn=drawn,
+                replay=replay.state_dict(),
+                owed=owed,
+            )
     envs.close()
 
     # --- measure on the reference twin, beside the scripted policies, all in the same episodes ---
     def trained(env: Any, observation: Any) -> np.ndarray:
         with torch.no_grad():
-            mean, _ = actor(look.one(observation, args.device))
+            mean, _ = actor(look(batch_of_one(observation, args.device)))
         return (centre + reach * mean[0].tanh()).cpu().numpy()
 
     return run.finish(trained)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import gymnasium as gym
 import pytest
 import torch
 
@@ -39,7 +40,7 @@ def test_a_cut_off_episode_is_worth_what_would_have_come_and_a_terminated_one_is
     size = {"total_steps": 9_600, "stop_after": 20, "gamma": 0.5, "learning_rate": 3e-3, "tau": 0.05, **COUNTER}
     results = dqn.main(dqn.Args(runs=tmp_path, **size))
     saved = torch.load(Path(results["folder"]) / "checkpoint.pt", weights_only=True)
-    values = dqn.Values(2, 2, 16)
+    values = dqn.Values(dqn.Vector(gym.spaces.Box(-1, 1, (2,)), "dqn.py"), 2, 16)
     values.load_state_dict(saved["agent"])
     worths = values(torch.tensor([[6.0, 0.2], [6.0, 0.5], [6.0, 0.8]])).amax(-1)
     assert worths.tolist() == pytest.approx([worth] * 3, abs=0.4)  # learned, not exact; the two are 1 apart
@@ -73,7 +74,7 @@ def test_explores_less_and_less(dqn: ModuleType, toywalk: EnvPackage, tmp_path: 
     size = {"total_steps": 4 * 3_200, "learning_rate": 0.0, "explore_last": 0.0, "explore_until": 0.5}
     args = dqn.Args(env_id="simulacrum/toywalk-v0", runs=tmp_path, **size, **{**SMALL, "num_steps": 200})
     saved = torch.load(Path(dqn.main(args)["folder"]) / "checkpoint.pt", weights_only=True)
-    values = dqn.Values(2, 2, 16)
+    values = dqn.Values(dqn.Vector(gym.spaces.Box(-1, 1, (2,)), "dqn.py"), 2, 16)
     values.load_state_dict(saved["agent"])
     parts = saved["replay"]["parts"]
     greedy = (values(parts["observation"]).argmax(-1) == parts["action"]).float().unflatten(0, (4, 3_200)).mean(1)

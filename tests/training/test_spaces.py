@@ -62,10 +62,10 @@ def test_bounded_numbers_are_scaled_where_told_to(common: ModuleType) -> None:
 def test_a_choice_is_one_hot(common: ModuleType) -> None:
     look = common.Vector(gym.spaces.Discrete(4, start=-1), "x.py")
     assert look(torch.tensor([-1, 2])).tolist() == [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    assert look.one(np.int64(0), "cpu").tolist() == [[0.0, 1.0, 0.0, 0.0]]
-    several = common.Vector(gym.spaces.MultiDiscrete([2, 3]), "x.py")
+    assert look(common.batch_of_one(np.int64(0))).tolist() == [[0.0, 1.0, 0.0, 0.0]]
+    several = common.Vector(gym.spaces.MultiDiscrete([2, 3], start=[0, 5]), "x.py")
     assert several.size == 5
-    assert several(torch.tensor([[1, 0], [0, 2]])).tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0]]
+    assert several(torch.tensor([[1, 5], [0, 7]])).tolist() == [[0.0, 1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0]]
 
 
 def test_bounded_integers_lie_between_0_and_1_and_images_are_flattened(common: ModuleType) -> None:
@@ -87,7 +87,7 @@ def test_the_parts_of_a_dict_follow_each_other(common: ModuleType) -> None:
     wanted = {"image": [0.0, 0.1, 0.2, 0.3], "direction": [0.0, 0.0, 0.0, 1.0]}
     row = [number for name in look.parts for number in wanted[name]]
     assert look(batch)[0].tolist() == pytest.approx(row)
-    assert torch.equal(look.one(one, "cpu"), look(batch)[:1])
+    assert torch.equal(look(common.batch_of_one(one)), look(batch)[:1])
 
 
 def test_numbers_that_are_names_are_one_hot_and_larger_ones_are_none(common: ModuleType) -> None:
@@ -96,6 +96,25 @@ def test_numbers_that_are_names_are_one_hot_and_larger_ones_are_none(common: Mod
     seen = {"image": torch.tensor([[[0, 2]], [[3, 1]]], dtype=torch.uint8), "speed": torch.tensor([[0.5], [0.25]])}
     assert look.size == 7
     assert look(seen).tolist() == [[1.0, 0, 0, 0, 0, 1, 0.5], [0.0, 0, 0, 0, 1, 0, 0.25]]
+
+
+def test_what_is_kept_has_one_number_for_a_choice(common: ModuleType) -> None:
+    parts = {
+        "image": gym.spaces.Box(0, 10, (3, 3, 2), np.uint8),
+        "mode": gym.spaces.Discrete(4, start=2),
+        "speed": gym.spaces.Box(0, 1, (2,)),
+    }
+    look = common.Vector(gym.spaces.Dict(list(parts.items())), "x.py", one_hot=11)
+    assert (look.narrow_size, look.size) == (18 + 1 + 2, 198 + 4 + 2)
+    seen = {
+        "image": torch.randint(11, (5, 3, 3, 2), dtype=torch.uint8),
+        "mode": torch.tensor([2, 3, 4, 5, 2]),
+        "speed": torch.rand(5, 2),
+    }
+    kept = look.narrow(seen)
+    assert kept.shape == (5, 21)
+    assert torch.equal(look.spread(kept), look(seen))
+    assert look(seen).sum(dim=-1).tolist() == pytest.approx((19 + seen["speed"].sum(dim=-1)).tolist())
 
 
 def test_a_space_without_a_form_as_a_vector_is_named(common: ModuleType) -> None:

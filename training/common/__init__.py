@@ -9,7 +9,7 @@ from common.curve import draw_curve
 from common.measure import measure, scripted_policies, summary, table
 from common.replay import Replay
 from common.run import Run, gate, new_folder, write_results
-from common.spaces import Vector, action_bounds, action_count, observation_size
+from common.spaces import Vector, action_bounds, action_count, batch_of_one, observation_size
 
 __all__ = [
     "EnvArgs",
@@ -20,6 +20,7 @@ __all__ = [
     "Vector",
     "action_bounds",
     "action_count",
+    "batch_of_one",
     "draw_curve",
     "gate",
     "measure",

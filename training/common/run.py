@@ -157,15 +157,15 @@ class Run(Generic[A]):
 
     @property
     def due(self) -> bool:
-        """Whether `save` will write: every `checkpoint_every` iterations, at the end, when stopping."""
+        """Whether it is time to `save`: every `checkpoint_every` iterations, at the end, when stopping."""
         return self.done % self.args.checkpoint_every == 0 or self.done == self._stop or self.reached
 
     def save(self, **parts: Any) -> None:
-        """Write the checkpoint where one is due: every `checkpoint_every` iterations, at the end, when stopping.
+        """Write a checkpoint. Ask `due` first: putting the parts together may copy a whole replay buffer.
 
         It replaces the last one in one step: killed at any moment, the run still has one.
         """
-        if not self.due or not self.leader:
+        if not self.leader:
             return
         state = {
             "args": plain(self.args),

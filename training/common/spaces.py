@@ -7,7 +7,6 @@ from typing import Any, TypeGuard
 import gymnasium as gym
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -23,14 +22,21 @@ class Vector:
         look = Vector(envs.single_observation_space, "ppo.py")
         look(observation)   # tensors [N, ...], or a dict of them, to float32 [N, size]
 
+    The same in two steps, for experience that is kept: `narrow` gives float32 [N, `narrow_size`] with one number for a
+    choice, `spread` makes the vector of it.
+
     Raises:
         SystemExit: another kind of space, or `scale` for a Box without finite bounds.
     """
 
     def __init__(self, space: gym.Space[Any], script: str, one_hot: int = 0, scale: bool = False) -> None:
-        self.space, self.one_hot, self.scale = space, one_hot, scale
+        self.space, self.scale = space, scale
         self.parts = dict(space.items()) if isinstance(space, gym.spaces.Dict) else {"": space}
-        self.size = sum(_size(part, script, one_hot) for part in self.parts.values())
+        # Of each part, and in its order: sizes of the choices that it is made of, or how many numbers it has.
+        self.choices = [_choices(part, script, one_hot) for part in self.parts.values()]
+        self.widths = [_numbers(part) for part in self.parts.values()]
+        self.narrow_size = sum(self.widths)
+        self.size = sum(sum(sizes) or width for sizes, width in zip(self.choices, self.widths, strict=True))
         # The usual case costs nothing in each step, and gives back the very tensor that came.
         self.as_it_is = isinstance(space, gym.spaces.Box) and space.dtype == np.float32 and len(space.shape) == 1
         self.as_it_is &= not scale
@@ -40,36 +46,33 @@ class Vector:
                 raise SystemExit(f"{script} --scale needs observations with finite bounds, not {part}")
 
     def __call__(self, observation: Any) -> Tensor:
+        return self.spread(self.narrow(observation))
+
+    def narrow(self, observation: Any) -> Tensor:
+        """Observations as tensors [N, ...], or a dict of them, to float32 [N, narrow_size]."""
         if self.as_it_is:
             return observation
         named = observation if isinstance(observation, dict) else {"": observation}
-        read = [self._read(name, part, named[name]) for name, part in self.parts.items()]
+        of_parts = zip(self.parts.items(), self.choices, strict=True)
+        read = [self._read(name, part, bool(sizes), named[name]) for (name, part), sizes in of_parts]
         return read[0] if len(read) == 1 else torch.cat(read, dim=-1)
 
-    def one(self, observation: Any, device: str | torch.device) -> Tensor:
-        """The same of one row's observation in NumPy, as `gymnasium.make` gives it: [1, size]."""
-        single = isinstance(observation, dict)
-        named = observation if single else {"": observation}
-        rows = {name: torch.as_tensor(np.asarray(part), device=device)[None] for name, part in named.items()}
-        return self(rows if single else rows[""])
+    def spread(self, narrow: Tensor) -> Tensor:
+        """What `narrow` gave, [N, narrow_size], to [N, size]: choices as one-hot."""
+        if not any(self.choices):
+            return narrow
+        parts = zip(narrow.split(self.widths, dim=-1), self.choices, strict=True)
+        spread = [_one_hot(part, sizes) if sizes else part for part, sizes in parts]
+        return spread[0] if len(spread) == 1 else torch.cat(spread, dim=-1)
 
-    def _read(self, name: str, space: gym.Space[Any], part: Tensor) -> Tensor:
-        rows = len(part)
-        if isinstance(space, gym.spaces.Discrete):
-            return F.one_hot(part.long() - int(space.start), int(space.n)).float()
-        if isinstance(space, gym.spaces.MultiDiscrete):
-            choices = part.long().view(rows, -1)
-            sizes = [int(n) for n in space.nvec.flatten()]
-            return torch.cat([F.one_hot(choices[:, i], n) for i, n in enumerate(sizes)], dim=-1).float()
-        numbers = part.reshape(rows, -1).float()
-        if _of_integers(space):
-            if self.one_hot:
-                return (numbers[..., None] == torch.arange(self.one_hot, device=numbers.device)).float().flatten(1)
+    def _read(self, name: str, space: gym.Space[Any], chosen: bool, part: Tensor) -> Tensor:
+        numbers = part.reshape(len(part), -1).float()
+        if isinstance(space, (gym.spaces.Discrete, gym.spaces.MultiDiscrete)):
+            return numbers - torch.as_tensor(space.start, device=numbers.device).flatten()
+        if not chosen and isinstance(space, gym.spaces.Box) and (self.scale or _of_integers(space)):
             low, reach = self._scale(name, space, numbers.device)
-            return (numbers - low) / reach
-        if self.scale and isinstance(space, gym.spaces.Box):
-            low, reach = self._scale(name, space, numbers.device)
-            return 2 * (numbers - low) / reach - 1
+            numbers = (numbers - low) / reach
+            return numbers if _of_integers(space) else 2 * numbers - 1
         return numbers
 
     def _scale(self, name: str, space: gym.spaces.Box, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -80,19 +83,37 @@ class Vector:
         return self._scales[name]
 
 
+def batch_of_one(observation: Any, device: str | torch.device = "cpu") -> Any:
+    """One row's observation in NumPy, as `gymnasium.make` gives it, as tensors [1, ...], or a dict of them."""
+    if isinstance(observation, dict):
+        return {name: batch_of_one(part, device) for name, part in observation.items()}
+    return torch.as_tensor(np.asarray(observation), device=device)[None]
+
+
+def _one_hot(numbers: Tensor, sizes: list[int]) -> Tensor:
+    """Choices [N, K] counted from 0, of as many as `sizes` [K] says, to float32 [N, sum of sizes]."""
+    if len(set(sizes)) == 1:
+        return (numbers[..., None] == torch.arange(sizes[0], device=numbers.device)).float().flatten(-2)
+    return torch.cat([_one_hot(numbers[..., i : i + 1], [size]) for i, size in enumerate(sizes)], dim=-1)
+
+
 def _of_integers(space: gym.Space[Any]) -> TypeGuard[gym.spaces.Box]:
     return isinstance(space, gym.spaces.Box) and np.issubdtype(space.dtype, np.integer)
 
 
-def _size(space: gym.Space[Any], script: str, one_hot: int) -> int:
+def _numbers(space: gym.Space[Any]) -> int:
+    return 1 if isinstance(space, gym.spaces.Discrete) else int(np.prod(space.shape, dtype=np.int64))
+
+
+def _choices(space: gym.Space[Any], script: str, one_hot: int) -> list[int]:
+    """How many there are of each of its choices; none where its numbers are numbers."""
     if isinstance(space, gym.spaces.Discrete):
-        return int(space.n)
+        return [int(space.n)]
     if isinstance(space, gym.spaces.MultiDiscrete):
-        return int(space.nvec.sum())
+        return [int(n) for n in space.nvec.flatten()]
     if not isinstance(space, (gym.spaces.Box, gym.spaces.MultiBinary)):
         raise SystemExit(f"{script} reads observations of Box, Discrete, Multi- and Dict spaces, not {space}")
-    numbers = int(np.prod(space.shape, dtype=np.int64))
-    return numbers * one_hot if one_hot and _of_integers(space) else numbers
+    return [one_hot] * _numbers(space) if one_hot and _of_integers(space) else []
 
 
 def observation_size(space: gym.Space[Any], script: str) -> int:
