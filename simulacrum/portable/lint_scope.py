@@ -61,8 +61,9 @@ class Scope(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """The body, knowing what is known around it and its own parameters; nothing of that stays known after it."""
-        for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
-            self.visit(outside)
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+        self._visit_defaults(node.args)
         outer, outer_function = self.values, self.function
         self.values, self.function = copy.deepcopy(outer), node.name
         self.values.enter(node.args)
@@ -71,28 +72,46 @@ class Scope(ast.NodeVisitor):
         self.values, self.function = outer, outer_function
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        """The body, as that of a function; the defaults of its parameters are not read."""
+        """As `visit_FunctionDef`."""
+        self._visit_defaults(node.args)
         outer = self.values
         self.values = copy.deepcopy(outer)
         self.values.enter(node.args)
         self.visit(node.body)
         self.values = outer
 
+    def _visit_defaults(self, arguments: ast.arguments) -> None:
+        for default in [*arguments.defaults, *filter(None, arguments.kw_defaults)]:
+            self.visit(default)
+
+    def _store(self, target: ast.expr, value: ast.expr) -> None:
+        """Note what a target holds from now on."""
+        self.values.bind(target, value)
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
-        self.values.bind(node.target, node.value)
+        self._store(node.target, node.value)
 
     def visit_For(self, node: ast.For) -> None:
         """The target holds what is known of the iterable as a whole."""
         self.visit(node.iter)
-        self.values.bind(node.target, node.iter)
+        self._store(node.target, node.iter)
         for statement in [*node.body, *node.orelse]:
+            self.visit(statement)
+
+    def visit_With(self, node: ast.With) -> None:
+        """The name after `as` holds what is known of the context's expression."""
+        for item in node.items:
+            self.visit(item.context_expr)
+            if item.optional_vars is not None:
+                self._store(item.optional_vars, item.context_expr)
+        for statement in node.body:
             self.visit(statement)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         """One `for` and its conditions; the target holds what is known of the iterable as a whole."""
         self.visit(node.iter)
-        self.values.bind(node.target, node.iter)
+        self._store(node.target, node.iter)
         for test in node.ifs:
             self.visit(test)
 

@@ -52,18 +52,24 @@ class Visitor(Scope):
     # Writes
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """A store into an attribute outside `__init__`, or into an item of data, is a write in place."""
+        """Each target takes the value; `_write` says which of these are writes in place."""
         self.visit(node.value)
         for target in node.targets:
-            self._write(target)
-            self.values.bind(target, node.value)
+            self._store(target, node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """As `visit_Assign`, also where it only declares (`self.x: int`)."""
-        self._write(node.target)
+        """As `visit_Assign`; what only declares (`self.x: int`) writes nothing."""
         if node.value is not None:
             self.visit(node.value)
-            self.values.bind(node.target, node.value)
+            self._store(node.target, node.value)
+
+    def visit_Delete(self, node: ast.Delete) -> None:
+        """An attribute that is taken away is a write as well."""
+        for target in node.targets:
+            for one in ast.walk(target):
+                if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Del) and self.function != "__init__":
+                    self._add(one, f"deletion of .{one.attr}", "in-place")
+        self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`+=` and its like: writes in place of attributes and wherever data takes part; the operator is judged too."""
@@ -74,19 +80,31 @@ class Visitor(Scope):
             self._add(node, "augmented assignment", "in-place")
         self._judge_operator(node, node.op, node.target, node.value)
 
+    def _store(self, target: ast.expr, value: ast.expr) -> None:
+        """As in `Scope`, of whatever statement; the write is judged."""
+        self._write(target)
+        super()._store(target, value)
+
     def _write(self, target: ast.expr) -> None:
-        """A store into something that exists already."""
+        """A store into something that exists already: an attribute, an item of data, or of what the twin holds.
+
+        `__init__` may fill the twin.
+        """
         if isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:
                 self._write(item)
         elif isinstance(target, ast.Starred):
             self._write(target.value)
         elif isinstance(target, ast.Attribute):
+            self.visit(target.value)
             if self.function != "__init__":
                 self._add(target, f"assignment to .{target.attr}", "in-place")
-        elif isinstance(target, ast.Subscript) and self.values.is_data(target.value) and not _is_key(target.slice):
-            boolean = self.values.is_boolean(target.slice)
-            self._add(target, "assignment to an index", "boolean index" if boolean else "in-place")
+        elif isinstance(target, ast.Subscript):
+            self.visit(target)
+            held = _is_held(target.value) and self.function != "__init__"
+            if held or (self.values.is_data(target.value) and not _is_key(target.slice)):
+                boolean = self.values.is_boolean(target.slice)
+                self._add(target, "assignment to an index", "boolean index" if boolean else "in-place")
 
     # Branches
 
@@ -215,6 +233,13 @@ def _is_own(receiver: ast.expr) -> bool:
     if isinstance(receiver, ast.Call):
         return isinstance(receiver.func, ast.Name) and receiver.func.id == "super"
     return isinstance(receiver, ast.Name) and receiver.id in {"self", "cls", "draw"}
+
+
+def _is_held(value: ast.expr) -> bool:
+    """Whether a value hangs on the twin itself, as `self.table[0]` does."""
+    while isinstance(value, (ast.Attribute, ast.Subscript)):
+        value = value.value
+    return isinstance(value, ast.Name) and value.id in {"self", "cls"}
 
 
 def _is_key(index: ast.expr) -> bool:

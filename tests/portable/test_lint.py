@@ -92,6 +92,22 @@ PLANTED = [
     ("x = F.relu_(state.x)", "torch.nn.functional.relu_", "may hold", "new tensor"),
     ("self.last = state.x", "assignment to .last", "may hold", "new tensor"),
     ("state.x = action", "assignment to .x", "may hold", "new tensor"),
+    ("self.last[0] = 1", "assignment to an index", "may hold", "new tensor"),
+    ("self.last[0] += 1", "assignment to an index", "may hold", "new tensor"),
+    ("self.last['x'] = 1", "assignment to an index", "may hold", "new tensor"),
+    ("for self.k in range(3):\n    pass", "assignment to .k", "may hold", "new tensor"),
+    ("for k, (*self.k, _) in TABLE:\n    pass", "assignment to .k", "may hold", "new tensor"),
+    ("x = [0 for self.k in range(3)]", "assignment to .k", "may hold", "new tensor"),
+    ("x = {0: 0 for k, self.k in TABLE}", "assignment to .k", "may hold", "new tensor"),
+    ("with TABLE as self.table:\n    pass", "assignment to .table", "may hold", "new tensor"),
+    ("with TABLE as (a, self.table):\n    pass", "assignment to .table", "may hold", "new tensor"),
+    ("self.last: Tensor = action", "assignment to .last", "may hold", "new tensor"),
+    ("del self.last", "deletion of .last", "may hold", "new tensor"),
+    ("del TABLE, (self.last, GOAL)", "deletion of .last", "may hold", "new tensor"),
+    ("info = {}\ninfo[state.x.item()] = 1", ".item()", "host", "torch.where"),
+    ("info = {}\ninfo[state.x.item()] += 1", ".item()", "host", "torch.where"),
+    ("x = lambda v=state.x.item(): v", ".item()", "host", "torch.where"),
+    ("x = lambda *, v=state.x.item(): v", ".item()", "host", "torch.where"),
     ("x = torch.rand(3)", "torch.rand", "shared by all rows", "ctx.draw"),
     ("x = torch.randint(0, 5, (3,))", "torch.randint", "shared by all rows", "ctx.draw"),
     ("x = torch.rand_like(state.x)", "torch.rand_like", "shared by all rows", "ctx.draw"),
@@ -160,6 +176,14 @@ if state.score.shape[1] > 3 and len(TABLE) > 2 and ctx.params is not None:
 half = GOAL ** 2 / 2
 half += math.floor(3.7) + math.pi
 near = [k for k in range(5) if k < GOAL]
+near = [k + more for k, (*_, more) in TABLE]
+for k, (*_, more) in TABLE:
+    near[k] = more
+with TABLE as (k, more):
+    near[k] += more
+self.total: Tensor
+moved = lambda k=GOAL, *, more=None: k
+del near, half
 info = {"distance": GOAL - x}
 info["turn"] = turn
 states = [state.replace(x=x), self.State(x=x), self._helper(x)]
@@ -217,6 +241,21 @@ def test_parameters_annotated_as_tensors_hold_data(tmp_path: Path) -> None:
     path = tmp_path / "fast.py"
     path.write_text("def helper(a: Tensor, n: int):\n    if a > 0: pass\n    if n > 0: pass\n", encoding="utf-8")
     assert [(f.line, f.operation) for f in lint_fast(path)] == [(2, "if")]
+
+
+def test_a_with_and_a_for_bind_what_they_are_given(tmp_path: Path) -> None:
+    findings = lint(tmp_path, "with state.x as x:\n    if x: pass\nfor x in TABLE:\n    if x: pass")
+    assert [f.operation for f in findings] == ["if"]
+
+
+def test_init_may_fill_what_it_makes(tmp_path: Path) -> None:
+    path = tmp_path / "fast.py"
+    path.write_text(
+        "class Env:\n    def __init__(self):\n        self.table = [0, 0]\n        self.table[0] = 1\n"
+        "        for self.k in range(2): pass\n        del self.k\n",
+        encoding="utf-8",
+    )
+    assert lint_fast(path) == []
 
 
 def test_findings_are_in_the_order_of_the_text(tmp_path: Path) -> None:
