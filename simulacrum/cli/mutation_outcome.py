@@ -121,7 +121,8 @@ def _facts(run: Run, told: dict[str, Any], rate: float, kept: Path | None) -> li
             rows.append(("enough", ", ".join(told["smallest_set"])))
     if run.judged:
         median = f", median kill {told['median_seconds']:.1f} s" if told["median_seconds"] is not None else ""
-        rows.append(("speed", f"{run.judged} judged in {run.seconds:.0f} s, {rate:.0f} a minute{median}"))
+        pace = f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
+        rows.append(("speed", f"{run.judged} judged in {run.seconds:.0f} s, {pace} a minute{median}"))
     if kept is not None:
         rows.append(("kept", terminal.short_path(kept)))
     if run.plan.output is not None:

@@ -23,7 +23,15 @@ from simulacrum.mutate.runner import Watcher
 from simulacrum.mutate.verdict import STATUSES, Verdict
 
 STYLES = {"killed": "green", "survived": "bold red", "timeout": "yellow", "lost": "yellow"}
+# A rewrite must pass, so what is good and bad is the other way about.
+OF_REWRITES = {"survived": ("passed", "green"), "killed": ("refused", "bold red")}
 PER_MINUTE = 60.0
+
+
+def spoken(status: str, *, rewrites: bool) -> tuple[str, str]:
+    """A verdict's status as people read it, and its style."""
+    usual = status, STYLES.get(status, "dim")
+    return OF_REWRITES.get(status, usual) if rewrites else usual
 
 
 class View(Watcher):
@@ -143,7 +151,8 @@ class LiveView(LogView):
         """The display as it stands now."""
         counts = Text.assemble(
             *[part for status in STATUSES if self.counts[status]
-              for part in ((f"{self.counts[status]}", STYLES.get(status, "bold")), f" {status}  ")]
+              for word, style in [spoken(status, rewrites=self.plan.rewrites)]
+              for part in ((f"{self.counts[status]}", style), f" {word}  ")]
         )  # fmt: skip
         bar: Any = Table.grid(padding=(0, 1))
         bar.add_row(ProgressBar(max(self.total, 1), self.done, width=24, complete_style="cyan"),
@@ -177,9 +186,9 @@ def line(mutant: Mutant, verdict: Verdict) -> Text:
     change = f"{one_line(mutant.before)} -> {one_line(mutant.after)}"
     dose = f" [{mutant.dose}]" if mutant.dose else ""
     found = f"{verdict.killer} {verdict.named} {verdict.seconds:.1f} s" if verdict.killer else verdict.why
-    status = (f"{verdict.status:<11}", STYLES.get(verdict.status, "dim"))
+    word, style = spoken(verdict.status, rewrites=mutant.kind == "same")
     said = (found.strip().splitlines()[0] if found.strip() else "", "dim")
-    return Text.assemble(status, f"{mutant.id} {mutant.kind} {place}  {change}{dose}  ", said)
+    return Text.assemble((f"{word:<11}", style), f"{mutant.id} {mutant.kind} {place}  {change}{dose}  ", said)
 
 
 def one_line(text: str, most: int = 60) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from simulacrum.attest.mutation import Score, digests, now, write_score
 from simulacrum.cli import mutation_outcome
+from simulacrum.cli.mutation_view import line
 from simulacrum.contract.package import load_package
 from simulacrum.harness.canaries import HOME
 from simulacrum.mutate import mutants
@@ -90,6 +92,22 @@ def test_a_refused_rewrite_fails_and_is_shown(canary, capsys):
     assert not _failed(kept)
     mutation_outcome.show(kept, None, json=False, verbose=False)
     assert "1 of 1 pass, 1 of them by having the original's graph" in capsys.readouterr().out
+
+
+def test_a_rewrite_is_said_to_have_passed_and_a_mutant_to_have_survived(canary):
+    run, mutant = finished(canary, "survived")
+    (verdict,) = run.verdicts.values()
+    assert line(mutant, verdict).plain.startswith("survived ")
+    rewrite = replace(mutant, kind="same")
+    assert line(rewrite, verdict).plain.startswith("passed ")
+    assert line(rewrite, replace(verdict, status="killed")).plain.startswith("refused ")
+
+
+def test_a_slow_run_is_not_said_to_judge_none_a_minute(canary, capsys):
+    run, _ = finished(canary, "survived")
+    run.seconds = 200.0
+    mutation_outcome.show(run, None, json=False, verbose=False)
+    assert "1 judged in 200 s, 0.3 a minute" in capsys.readouterr().out
 
 
 def test_the_list_shows_the_score_and_when_it_is_stale(cli, canary):
