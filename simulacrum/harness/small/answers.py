@@ -33,11 +33,6 @@ class Answers:
         """The answers of the package's reference. `world`: what else they depend on."""
         return Book(self, self._of.setdefault((_reference_digest(package), *world), {}))
 
-    def forget(self) -> None:
-        """Keep nothing of what is kept."""
-        self._of.clear()
-        self.size = 0
-
 
 class Book:
     """The answers of one reference."""

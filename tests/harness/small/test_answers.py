@@ -91,5 +91,3 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
     assert list(book.all("b", lambda: [1, 2, 3])) == [1, 2, 3]
     assert list(book.all("b", lambda: [4])) == [4]
     assert answers.size == 2
-    answers.forget()
-    assert answers.of(package("counter")).one("a", lambda: 5) == 5
