@@ -42,12 +42,16 @@ class Call:
         self.shape, self.dtype = shape_of(self.metas[0]), self.metas[0].dtype
 
     def __getitem__(self, name: str) -> Any:
-        return self.given[name]
+        value = self.given[name]
+        for one in value if isinstance(value, list) else [value]:
+            # Python's arithmetic on it would take the number of rows of the capture for that of every batch.
+            if isinstance(one, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+                raise self.refuse("a value that depends on the number of rows", "compute a row from that row alone")
+        return value
 
     def get(self, name: str, default: Any = None) -> Any:
         """An argument that some overloads have; `default` where it is not given or None."""
-        value = self.given.get(name)
-        return default if value is None else value
+        return default if self.given.get(name) is None else self[name]
 
     def refuse(self, what: str, instead: str | None = None) -> LoweringError:
         """The error for a case that no rule covers."""
@@ -56,14 +60,21 @@ class Call:
     # --- operands -----------------------------------------------------------------------------------------------------
 
     def operand(self, value: Any, dtype: torch.dtype) -> Tensor:
-        """A tensor or a number as a tensor of `dtype`."""
-        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            raise self.refuse("a value that depends on the number of rows", "compute a row from that row alone")
+        """A tensor or a number as a tensor of `dtype`; a number wraps, as one beside a tensor of that type does."""
         if not isinstance(value, Tensor):
             return Tensor((), dtype, lambda _: self.b.const(value, dtype))
         if value.dtype == dtype:
             return value
         return Tensor(value.shape, dtype, lambda place: self.b.op("cast", dtype, value.at(place)))
+
+    def held(self, value: Any, dtype: torch.dtype) -> Any:
+        """`value`, for operations that convert a number to `dtype` and do not wrap it. Refused as torch refuses it."""
+        if not isinstance(value, Tensor):
+            try:
+                torch.full((), value, dtype=dtype)
+            except (RuntimeError, OverflowError):
+                raise self.refuse(f"{dtype} has no {value}", "a number of that type, or a wider type") from None
+        return value
 
     def common(self, *values: Any) -> torch.dtype:
         """The dtype that torch computes in for these operands."""

@@ -13,14 +13,14 @@ from simulacrum.lower.tensors import Tensor, broadcast
 def where(c: Call) -> Tensor:
     """One of two at each place, in the promoted dtype; a uint8 condition holds where it is not 0."""
     condition = c.operand(c["condition"], torch.bool)
-    yes, no = c.operand(c["self"], c.dtype), c.operand(c["other"], c.dtype)
+    yes, no = (c.operand(c.held(c[name], c.dtype), c.dtype) for name in ("self", "other"))
     return c.new(lambda place: _choose(c, condition, yes, no, place))
 
 
 @rule("masked_fill")
 def masked_fill(c: Call) -> Tensor:
     """`value`, a number or a tensor of rank 0, where the mask is true; the dtype stays."""
-    mask, value, old = c["mask"], c.operand(c["value"], c.dtype), c["self"]
+    mask, value, old = c["mask"], c.operand(c.held(c["value"], c.dtype), c.dtype), c["self"]
     return c.new(lambda place: _choose(c, mask, value, old, place))
 
 

@@ -25,24 +25,34 @@ _SHORT = {
 
 @rule("add", "sub", "rsub", "subtract")
 def add_or_subtract(c: Call) -> Tensor:
-    """x + y, x - y, with `alpha` a factor of the second operand; `or` of bools. Refused: floats with `alpha`."""
+    """x + y, x - y, with `alpha` a factor of the second operand; `or` of bools, `alpha` saying whether of both.
+
+    Refused: floats with `alpha`, a difference with bools, and an `alpha` that the result's type has not.
+    """
     left, right = c["self"], c["other"]
     if c.name == "rsub":
         left, right = right, left
     dtype, alpha = c.dtype, c.get("alpha", 1)
     op = "add" if c.name == "add" else "sub"
-    if dtype == torch.bool:
-        return c.elementwise(lambda x, y: c.b.op("or", dtype, x, y), dtype, left, right)
-    if alpha == 1:
+    if op == "sub" and any(isinstance(one, bool) or getattr(one, "dtype", None) == torch.bool for one in (left, right)):
+        raise c.refuse("a difference with bools", "x ^ y of bools, or x - y.to(x.dtype)")
+    if not _is_factor(alpha, dtype):
+        raise c.refuse(f"alpha={alpha} for {dtype}", "a factor of the type of the result")
+    alpha = c.held(alpha, dtype)
+    if alpha == 1 and dtype != torch.bool:
         return c.elementwise(lambda x, y: c.b.op(op, dtype, x, y), dtype, left, right)
     if is_float(dtype):
         raise c.refuse("a float sum with alpha= fuses multiply and add in one form only", "write a + alpha * b")
     factor = c.b.const(alpha, dtype)  # of the second operand; rsub's is its first, by now the second too
+    plus, times = ("or", "and") if dtype == torch.bool else (op, "mul")
+    return c.elementwise(lambda x, y: c.b.op(plus, dtype, x, c.b.op(times, dtype, y, factor)), dtype, left, right)
 
-    def element(x: Scalar, y: Scalar) -> Scalar:
-        return c.b.op(op, dtype, x, c.b.op("mul", dtype, y, factor))
 
-    return c.elementwise(element, dtype, left, right)
+def _is_factor(alpha: bool | float, dtype: torch.dtype) -> bool:
+    """Whether torch takes `alpha` for a sum of `dtype`: a truth for bools alone, a broken number for floats alone."""
+    if isinstance(alpha, bool):
+        return dtype == torch.bool
+    return is_float(dtype) or isinstance(alpha, int)
 
 
 @rule("mul", "multiply", "__and__", "__or__", "__xor__", "bitwise_and", "bitwise_or", "bitwise_xor")
@@ -127,8 +137,10 @@ def power(c: Call) -> Tensor:
 
 @rule("neg", "abs", "sqrt", "sign", "sgn", "negative", "absolute")
 def one_alike(c: Call) -> Tensor:
-    """One operand, one operation; `abs` of uint8 is the operand itself."""
+    """One operand, one operation; `abs` of uint8 is the operand itself. Refused: `abs` of bools."""
     op = {"negative": "neg", "absolute": "abs", "sgn": "sign"}.get(c.name, c.name)
+    if c.dtype == torch.bool and op == "abs":
+        raise c.refuse("the absolute value of bools", "the bools themselves")
     if c.dtype == torch.uint8 and op == "abs":
         return c["self"]
     return c.elementwise(lambda x: c.b.op(op, c.dtype, x), c.dtype, c["self"])
@@ -137,10 +149,10 @@ def one_alike(c: Call) -> Tensor:
 @rule("floor", "ceil", "trunc", "fix", "round")
 def rounding(c: Call) -> Tensor:
     """Of floats, `round` to even where two are as near; of integers, the operand. Refused: `decimals`."""
-    if not is_float(c.dtype):
-        return c["self"]
     if c.get("decimals"):
         raise c.refuse("rounding to decimals", "scale, round, and scale back")
+    if not is_float(c.dtype):
+        return c["self"]
     op = {"fix": "trunc", "round": "rint"}.get(c.name, c.name)
     return c.elementwise(lambda x: c.b.op(op, c.dtype, x), c.dtype, c["self"])
 
@@ -182,6 +194,7 @@ def clamp(c: Call) -> Tensor:
     dtype, low, high = c.dtype, c.get("min"), c.get("max")
     if c.name == "relu":
         low = 0
+    low, high = (bound if bound is None else c.held(bound, dtype) for bound in (low, high))
     result = c.operand(c["self"], dtype)
     if low is not None:
         result = c.elementwise(lambda x, y: c.b.op("at_least", dtype, x, y), dtype, result, low)

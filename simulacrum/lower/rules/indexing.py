@@ -35,9 +35,11 @@ def _within(c: Call, index: Scalar, length: int, *, negative: bool) -> Index:
 
 @rule("gather", "take_along_dim")
 def gather(c: Call) -> Tensor:
-    """The element at the index's place along `dim`. A negative index is outside."""
+    """The element at the index's place along `dim`. A negative index is outside. Refused: without `dim`."""
     x: Tensor = c["self"]
     index: Tensor = c.get("index", c.get("indices"))
+    if c.get("dim") is None:
+        raise c.refuse("over all elements, the rows among them", "name a dimension of items: dim=-1")
     dim, length = c.inner(x, c["dim"])
 
     def element(place: Place) -> Scalar:
@@ -105,7 +107,7 @@ def scatter(c: Call) -> Tensor:
     """The last of several writes to one place wins, as on torch's CPU; `scatter_add` adds integers in order."""
     x: Tensor = c["self"]
     index: Tensor = c["index"]
-    source = c.operand(c.get("src", c.get("value", 0)), c.dtype)
+    source = c.operand(c.held(c.get("src", c.get("value", 0)), c.dtype), c.dtype)
     dim, length = c.inner(x, c["dim"])
     if c.get("reduce") or (c.name == "scatter_add" and c.dtype.is_floating_point):
         raise c.refuse("a scatter that combines floats", "write the sum out in order")

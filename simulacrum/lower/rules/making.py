@@ -24,7 +24,7 @@ def ones(c: Call) -> Tensor:
 def full(c: Call) -> Tensor:
     """One value everywhere, a number or a tensor of rank 0, as the result's dtype."""
     value = next(c[name] for name in ("fill_value", "value", "s") if name in c.given)
-    filled = c.operand(value, c.dtype)
+    filled = c.operand(c.held(value, c.dtype), c.dtype)
     return c.new(lambda _: filled.at(()))
 
 
@@ -36,7 +36,7 @@ def arange(c: Call) -> Tensor:
         if (start, step) != (0, 1):
             raise c.refuse("a range over the rows that is not 0, 1, 2, ...")
         return c.new(lambda _: c.b.op("row", c.dtype))
-    if is_float(c.dtype):
+    if is_float(c.dtype) or not (isinstance(start, int) and isinstance(step, int)):
         raise c.refuse("a range of floats", "torch.arange(n) * step on integers, or a torch.tensor of the numbers")
 
     def element(place: Place) -> Scalar:
@@ -48,7 +48,9 @@ def arange(c: Call) -> Tensor:
 
 @rule("eye")
 def eye(c: Call) -> Tensor:
-    """1 where row and column have one number, else 0."""
+    """1 where row and column have one number, else 0. Refused: where the rows are those of the batch."""
+    if ROW in c.shape:
+        raise c.refuse("goes over the rows of the batch", "torch.arange(N)[:, None] == torch.arange(n)")
 
     def element(place: Place) -> Scalar:
         row, column = map(c.b.index, place)

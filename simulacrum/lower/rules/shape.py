@@ -80,6 +80,8 @@ def permute(c: Call) -> Tensor:
     order = list(range(x.rank))
     if "dims" in c.given:
         order = [dim % x.rank for dim in c["dims"]]
+    elif c.name == "numpy_T":
+        order.reverse()
     elif c.name == "movedim":
         order = _moved(x.rank, c["source"], c["destination"])
     else:
@@ -214,9 +216,9 @@ def repeat(c: Call) -> Tensor:
 
 @rule("cat", "concat", "concatenate")
 def cat(c: Call) -> Tensor:
-    """`tensors` one after the other along `dim`, in the promoted dtype; empty ones are left out."""
+    """`tensors` one after the other along `dim`, in the promoted dtype; empty ones, of rank 1 too, are left out."""
     dim = c.get("dim", 0) % len(c.shape)
-    parts = [c.operand(part, c.dtype) for part in c["tensors"] if c.inner(part, dim)[1] > 0]
+    parts = [c.operand(part, c.dtype) for part in c["tensors"] if part.shape != (0,) and c.inner(part, dim)[1] > 0]
     lengths = [c.inner(part, dim)[1] for part in parts]
     starts = [sum(lengths[:number]) for number in range(len(parts))]
     made = c.new(
@@ -272,15 +274,20 @@ def _inside(c: Call, here: Scalar, start: int, lengths: Sequence[int] | None, nu
 
 @rule("constant_pad_nd", "pad")
 def pad(c: Call) -> Tensor:
-    """`value` around x; `pad` is (before, after), last dimension first, negative to cut. Refused: other modes."""
+    """`value` around x; `pad` is (before, after), last dimension first, negative to cut.
+
+    Refused: other modes, and what moves the rows of the batch.
+    """
     x: Tensor = c["self"]
     if c.get("mode", "constant") != "constant":
         raise c.refuse("a padding that is not constant", "join the parts with torch.cat")
-    value = c.operand(c.get("value", 0), c.dtype)
+    value = c.operand(c.held(c.get("value", 0), c.dtype), c.dtype)
     widths = list(c["pad"])
     before = [0] * x.rank
     for number in range(len(widths) // 2):
         before[x.rank - 1 - number] = widths[2 * number]
+        if widths[2 * number] or widths[2 * number + 1]:
+            c.inner(x, x.rank - 1 - number)
 
     def element(place: Place) -> Scalar:
         own, inside = list(place), c.b.const(True, torch.bool)

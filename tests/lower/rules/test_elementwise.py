@@ -117,8 +117,11 @@ INTEGER: Table = {
     "int": lambda x, y: x.int(),
     "long": lambda x, y: x.long(),
 }
-BOOL: Table = {key: INTEGER[key] for key in ("and", "or", "xor", "bitwise_not", "invert", "int", "long")} | {
-    f"to {dtype}": (lambda x, y, dtype=dtype: x.to(dtype)) for dtype in INTEGERS
+BOOL: Table = {
+    **{key: INTEGER[key] for key in ("and", "or", "xor", "bitwise_not", "invert", "int", "long")},
+    **{f"to {dtype}": (lambda x, y, dtype=dtype: x.to(dtype)) for dtype in INTEGERS},
+    **{f"add alpha {alpha}": (lambda x, y, a=alpha: torch.add(x, y, alpha=a)) for alpha in (False, True, 0, 1, 2)},
+    "add a truth, alpha": lambda x, y: torch.add(x, True, alpha=False),
 }
 FLOAT: Table = {
     "div trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),

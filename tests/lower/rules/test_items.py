@@ -46,6 +46,8 @@ def truths(x: Tensor) -> dict[str, Tensor]:
         "count": torch.count_nonzero(x, dim=-1),
         "count all": torch.count_nonzero(x, dim=tuple(dims)),
         "used": x.any(-1) + 1,
+        "any of no dimension": torch.any(x, dim=()),
+        "all of no dimension": torch.all(x, dim=(), keepdim=True),
     }
 
 
