@@ -16,11 +16,13 @@ from simulacrum.lower.rules import RULES, Call
 from simulacrum.lower.tensors import LARGE, Place, Tensor, demand, materialise, stored
 
 # Operations that stand for another place of their operand, and cost nothing however often they are asked.
-_VIEWS = {
-    "view", "reshape", "flatten", "unflatten", "unsqueeze", "squeeze", "expand", "expand_as", "broadcast_to", "permute",
-    "transpose", "t", "movedim", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind", "flip",
-    "clone", "contiguous", "detach", "alias", "lift_fresh_copy", "zeros", "ones", "full", "zeros_like", "ones_like",
-    "full_like", "arange", "scalar_tensor", "_assert_tensor_metadata",
+VIEWS = {
+    "view", "reshape", "_unsafe_view", "flatten", "unflatten", "view_as", "reshape_as", "unsqueeze", "squeeze",
+    "expand", "expand_as", "broadcast_to", "broadcast_tensors", "permute", "transpose", "t", "movedim", "swapaxes",
+    "numpy_T", "mT", "select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unsafe_split",
+    "unsafe_chunk", "tensor_split", "unbind", "flip", "clone", "contiguous", "detach", "alias", "lift_fresh",
+    "lift_fresh_copy", "zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "arange", "scalar_tensor",
+    "_assert_tensor_metadata",
 }  # fmt: skip
 _NOTHING = {"_assert_tensor_metadata", "_assert_scalar", "sym_constrain_range_for_size", "_assert_async"}
 _SYMBOLS = {"sym_size"}
@@ -106,13 +108,12 @@ class Graph:
         if name == "getitem":
             source, number = cast("tuple[fx.Node, int]", node.args)
             return self._seen(node, self.made[source][number])
-        if changes and name not in _VIEWS:
-            self._check_in_place(node)
         rule = RULES.get("view_as_dtype" if name == "view" and "dtype" in _given(node) else name)
         if rule is None:
             instead = f"simulacrum.portable.tensor.{name}" if name in _PORTABLE else None
             error = LoweringError(f"the operation {node.target} cannot be lowered", next_step=instead)
             raise self._refusal(node, error)
+        self._check_in_place(node, name, changes)
         try:
             given = {key: self._value(value) for key, value in _given(node).items()}
             made = rule(Call(self.b, name, given, node.meta["val"]))
@@ -124,9 +125,9 @@ class Graph:
         """Small tensors are written out now; a large one that is used more than once is computed once, in a loop."""
         for one in made if isinstance(made, list) else [made]:
             # In the order of the graph, so that no chain of operations is followed to its beginning at once.
-            if isinstance(one, Tensor) and one.size <= LARGE and name not in _VIEWS:
+            if isinstance(one, Tensor) and one.size <= LARGE and name not in VIEWS:
                 demand(one)
-        if not isinstance(made, Tensor) or name in _VIEWS:
+        if not isinstance(made, Tensor) or name in VIEWS:
             return made
         user = next(iter(node.users), node)
         if made.size > LARGE and (len(node.users) > 1 or not (user.op == "output" or _is_elementwise(user))):
@@ -140,19 +141,35 @@ class Graph:
             return [self._value(one) for one in value]
         return value
 
-    def _check_in_place(self, node: fx.Node) -> None:
-        """An operation in place is the plain one if nobody looks at the old tensor, or at a view of it, afterwards."""
+    def _check_in_place(self, node: fx.Node, name: str, changes: bool) -> None:
+        """An operation in place is the plain one if nobody looks at the old tensor, or at a view of it, afterwards.
+
+        And if the plain one gives the same type: torch computes in that, and only then converts.
+        """
+        schema, problem = getattr(node.target, "_schema", None), None
+        if schema is None or not schema.is_mutable or (changes and name in VIEWS):
+            return
+        if not changes:
+            problem = "writes into a tensor that it is given"
+        elif self._looked_at(node):
+            problem = "changes a tensor in place that something else looks at"
+        else:
+            args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda one: one.meta["val"])
+            plain = getattr(torch.ops.aten, name)(*args, **kwargs)
+            kept = node.meta["val"].dtype
+            if plain.dtype != kept:
+                problem = f"computes in {plain.dtype} what it keeps as {kept}"
+        if problem is not None:
+            error = LoweringError(f"{node.target} {problem}", next_step="use the form that returns a new tensor")
+            raise self._refusal(node, error)
+
+    def _looked_at(self, node: fx.Node) -> bool:
+        """Whether what `node` changes is an input or a view, or somebody has a view of it or asks for it later."""
         changed = cast("fx.Node", node.args[0])
         later = [user for user in changed.users if user is not node and self.order[user] > self.order[node]]
-        views = [user for user in changed.users if operation(user)[0] in _VIEWS]
-        if changed.op == "placeholder" or later or views or operation(changed)[0] in _VIEWS:
-            raise self._refusal(
-                node,
-                LoweringError(
-                    f"{node.target} changes a tensor in place that something else looks at",
-                    next_step="use the form that returns a new tensor",
-                ),
-            )
+        views = [user for user in changed.users if operation(user)[0] in VIEWS]
+        source = changed.args[0] if operation(changed)[0] == "getitem" else changed
+        return changed.op == "placeholder" or bool(later or views) or operation(cast("fx.Node", source))[0] in VIEWS
 
     def _refusal(self, node: fx.Node, error: LoweringError) -> LoweringError:
         where, rule = place_of(node)

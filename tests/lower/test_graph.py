@@ -11,7 +11,9 @@ import torch
 from kit.lowering import Case, lowered, small
 
 from simulacrum.errors import CompileError, LoweringError
+from simulacrum.lower.graph import VIEWS
 from simulacrum.lower.library import make_library
+from simulacrum.lower.rules import RULES
 
 FLOATS, WHOLE, WIDE = small(torch.float32, 0, 9, 3), small(torch.int32, 1, 9, 3), small(torch.int32, 1, 9, 3, 4)
 ROW = small(torch.int32, 0, 9)
@@ -110,6 +112,23 @@ REFUSED = {
     "x.add_(1)": ("changes a tensor in place", "returns a new tensor"),
     "(lambda a: (a[:, 0].add_(1), a)[1])(x * 2)": ("changes a tensor in place",),
     "(lambda a: (a.copy_(x), a)[1])(x * 2)": ("copy_",),
+    **{
+        f"(lambda a: (lambda v: (a.add_(1), v)[1])(a.{view}))(z * 2)": ("changes a tensor in place",)
+        for view in ("mT", "swapaxes(1, 2)", "view_as(a)", "reshape_as(a)")
+    },
+    **{
+        f"(lambda a: (a.{parts}[0].add_(1), a)[1])(y * 2)": ("changes a tensor in place",)
+        for parts in ("split(1, dim=1)", "chunk(3, dim=1)", "unbind(1)", "tensor_split(3, dim=1)")
+    },
+    # In place or into a tensor that is given, in a type that the result has not.
+    "(x * 2).add_(x.double())": ("computes in torch.float64", "returns a new tensor"),
+    "(y * 2).floor_divide_(y.long())": ("computes in torch.int64",),
+    "(y * 2).bitwise_right_shift_(y.long())": ("computes in torch.int64",),
+    "(x * 2).logical_not_()": ("computes in torch.bool",),
+    "(x * 2).gt_(x)": ("computes in torch.bool",),
+    "torch.add(x, x, out=torch.zeros_like(x))": ("writes into a tensor", "returns a new tensor"),
+    "torch.zeros(y.shape[0], 3, out=y * 2.0)": ("writes into a tensor",),
+    "torch.add(y, y, out=torch.zeros_like(y, dtype=torch.int64))": ("writes into a tensor",),
 }
 # Operations that torch.export itself takes for no graph of any N.
 NOT_CAPTURED = {
@@ -152,6 +171,18 @@ def test_refusals_name_operation_place_rule_and_a_way_out(tmp_path: Path, body: 
     assert caught.value.next_step
     assert f"{tmp_path / 'fast.py'}:6" in message
     assert "(rule R7)" in message
+
+
+def test_every_view_of_torch_is_known_as_one() -> None:
+    """What shares the memory of its operand, as its schema says. `to` gives its operand itself, or a copy."""
+
+    def is_view(name: str) -> bool:
+        packet = getattr(torch.ops.aten, name, None)
+        schemas = [getattr(packet, overload)._schema for overload in packet.overloads()] if packet is not None else []
+        returned = [one.alias_info for schema in schemas for one in schema.returns if "Tensor" in str(one.type)]
+        return any(alias is not None and not alias.is_write for alias in returned)
+
+    assert {name for name in RULES if is_view(name)} - {"to"} <= VIEWS
 
 
 @pytest.mark.parametrize("body", NOT_CAPTURED)
