@@ -41,3 +41,12 @@ def test_report_takes_its_keys_from_the_catalogue(root):
 def test_check_has_a_test_of_its_own_name(root):
     tests = {path.stem for path in (root / "tests" / "harness").rglob("test_*.py")}
     assert {f"test_{name}" for name in CHECK_NAMES} <= tests
+
+
+def test_no_script_hides_a_package_of_the_tests(root):
+    """Folders of scripts come onto the path before `tests/`, in whatever order their tests are collected."""
+    packages = {path.parent.name for path in (root / "tests").glob("*/__init__.py")}
+    folders = ("tests/benchmarks", "tests/portable", "tests/ports", "tools")
+    scripts = {path.stem: path for folder in folders for path in (root / folder).glob("*.py")}
+    assert "conformance" in packages
+    assert [scripts[name] for name in packages & set(scripts)] == []

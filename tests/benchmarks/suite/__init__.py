@@ -6,7 +6,7 @@
     gymnasiums.py  Gymnasium's own vector environments
     originals.py   which environment of other people is the same as one of ours
     workers.py     peers that live in virtual environments of their own (peers/*.py runs there)
-    strangers.py   vector environments that conformance.py judges
+    strangers.py   vector environments that judge_strangers.py judges
     venvs.py       those virtual environments, made on request
     plan.py        which contenders meet at which environment and size
     growth.py      cost against rows, and against forager's berries and grid

@@ -1,4 +1,4 @@
-"""Vector environments that conformance.py holds to the contract, and the maker of one that has no id.
+"""Vector environments that judge_strangers.py holds to the contract, and the maker of one that has no id.
 
 This file runs in virtual environments that have one library only, which is imported where it is used.
 """

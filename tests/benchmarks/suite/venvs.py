@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / ".venv-bench"
 PINS: dict[str, list[str]] = json.loads((Path(__file__).parent / "peers" / "pins.json").read_text(encoding="utf-8"))
-# Libraries that are not measured: their vector environments are held to the contract (../conformance.py).
+# Libraries that are not measured: their vector environments are held to the contract (../judge_strangers.py).
 STRANGERS: dict[str, list[str]] = json.loads(
     (Path(__file__).parent / "peers" / "strangers.json").read_text(encoding="utf-8")
 )

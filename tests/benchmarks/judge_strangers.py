@@ -1,9 +1,9 @@
 """Which rules of the vector contract hold for which vector environments, ours and other people's.
 
-    python tests/benchmarks/conformance.py                      judge all that is installed; print what was found
-    python tests/benchmarks/conformance.py --set-up --write     set up what is missing, and write docs/conformance.md
-    python tests/benchmarks/conformance.py --only sync          those with this in their title
-    python tests/benchmarks/conformance.py --write --from-raw   renew the page from the last run's results
+    python tests/benchmarks/judge_strangers.py                    judge all that is installed; print what was found
+    python tests/benchmarks/judge_strangers.py --set-up --write   set up what is missing, and write docs/conformance.md
+    python tests/benchmarks/judge_strangers.py --only sync        those with this in their title
+    python tests/benchmarks/judge_strangers.py --write --from-raw renew the page from the last run's results
 
 Each environment is judged in a process of its own, in the virtual environment of its library (suite/venvs.py).
 """
