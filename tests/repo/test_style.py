@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,10 @@ def test_the_page_has_every_rule_of_the_command():
     page = PAGE.read_text(encoding="utf-8")
     for name in style.RULES:
         assert f"| `{name}` |" in page, name
+
+
+def test_pages_say_how_long_a_line_may_be_as_the_formatter_does(root):
+    settings = (root / "pyproject.toml").read_text(encoding="utf-8")
+    (length,) = re.findall(r"^line-length = (\d+)$", settings, re.MULTILINE)
+    for page, words in (("CONTRIBUTING.md", "Lines up to {}"), ("docs/style.md", "Lines of at most {}")):
+        assert words.format(f"{length} characters") in (root / page).read_text(encoding="utf-8"), page
