@@ -154,7 +154,7 @@ class Graph:
         elif self._looked_at(node):
             problem = "changes a tensor in place that something else looks at"
         else:
-            args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda one: one.meta["val"])
+            args, kwargs = fx.map_arg((node.args, node.kwargs), lambda one: one.meta["val"])
             plain = getattr(torch.ops.aten, name)(*args, **kwargs)
             kept = node.meta["val"].dtype
             if plain.dtype != kept:
