@@ -18,14 +18,20 @@ import numpy as np
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.harness.bench import Bench
-from simulacrum.harness.frames import take
+from simulacrum.harness.frames import row_actions, take
 from simulacrum.harness.legal import Legal
 from simulacrum.harness.running import explained
+from simulacrum.harness.small.actions import legal_actions
 from simulacrum.harness.small.comparison import Comparison
-from simulacrum.harness.small.pushes import Values, beside, clock_values, pushed, thresholds_of, visited
+from simulacrum.harness.small.nodes import Scalar
+from simulacrum.harness.small.options import Options
+from simulacrum.harness.small.pushes import Values, beside, clock_values, pushed, visited
+from simulacrum.harness.small.thresholds import thresholds_of, thresholds_of_draws
 from simulacrum.twin.state import dump_state, load_state
 
 BASES = 12  # visited states that are pushed about
+ACTIONS = 16  # of one state
+INSIDE = 0.37  # of the way from the lowest value of a parameter to the highest: no sum of a few halves
 SEQUENCES = 6  # of draws, from one state with one action
 BESIDE = 2_000  # states in which two integers were put beside two others
 REFUSED = 200  # states that the reference cannot show, in which the batched twin is looked at
@@ -38,19 +44,19 @@ class Boundary(Comparison):
     """The steps from pushed states; `singles` or `pairs`, then look at `found`, `problem` and `evidence`."""
 
     def __init__(self, bench: Bench, most: int) -> None:
-        package = bench.package
-        super().__init__(
-            bench, package, params=param_sets(package.schema), thresholds=thresholds_of(package), most_actions=16
-        )
+        package, params, numbers = bench.package, param_sets(bench.schema), thresholds_of(bench.package)
+        self.bases = visited(bench, BASES)
+        of_draws = _of_draws(bench, params, numbers, self.bases)
+        super().__init__(bench, package, params=params, thresholds=numbers, of_draws=of_draws, most_actions=ACTIONS)
         self.most = most  # transitions
         self.legal = Legal(self.schema)
         self.counts: Counter[str] = Counter()
-        self.bases = visited(bench, BASES)
         self.values = Values(package, [state for _, state in self.bases])
 
     def evidence(self) -> dict[str, Any]:
         """What was tried, for the report."""
         return {"transitions": self.compared, "states": len(self.sources), "params": len(self.scalar.params),
+                "draws_held_against": self.options.of_draws,
                 **{name: self.counts[name] for name in ("broke_invariants", "outside_the_schema", "reference_refused")}}
 
     def singles(self) -> None:
@@ -160,19 +166,38 @@ class Boundary(Comparison):
             self.problem = f"the reference raises where the batched twin steps to what the schema allows: {told}"
 
 
+def _of_draws(
+    bench: Bench, params: Sequence[Mapping[str, Any]], numbers: Sequence[float], bases: Sequence[tuple[int, Any]]
+) -> dict[str, tuple[float, ...]]:
+    """What the reference holds uniform draws against in steps from visited states."""
+
+    def ask() -> dict[str, tuple[float, ...]]:
+        given = row_actions(bench.schema, legal_actions(bench.schema, ACTIONS))
+        return thresholds_of_draws(Scalar(bench.package, params), Options(numbers), bases, given)
+
+    if bench.answers is None:
+        return ask()
+    return bench.answers.of(bench.package, "thresholds of draws").one(bench.seed, ask)
+
+
 def param_sets(schema: Schema) -> list[dict[str, Any]]:
-    """The defaults, each parameter at each of its ends, and all of them at their lowest and highest."""
+    """The defaults, each parameter at each of its ends, all at their lowest, highest, and inside; none twice."""
     ends: dict[str, tuple[Any, Any]] = {}
+    inside: dict[str, Any] = {}
     for name, param in schema.params.items():
         low, high = param.field.low, param.field.high
         if param.field.is_bool:
             low, high = False, True
         if low is not None and high is not None:
             ends[name] = (low, high)
+            between = low + (high - low) * INSIDE  # of a truth value: true, so that what is switched on has a share
+            inside[name] = True if param.field.is_bool else int(between) if param.field.is_integer else between
     sets: list[dict[str, Any]] = [{}]
     sets += [{name: end} for name, both in ends.items() for end in both]
-    sets += [{name: both[side] for name, both in ends.items()} for side in (0, 1)]
-    return [one for number, one in enumerate(sets) if one not in sets[:number]]
+    sets += [*({name: both[side] for name, both in ends.items()} for side in (0, 1)), inside]
+    defaults = {name: param.default for name, param in schema.params.items()}
+    whole = [{**defaults, **one} for one in sets]
+    return [one for number, one in enumerate(sets) if whole[number] not in whole[:number]]
 
 
 def _shuffled(places: Iterable[Place]) -> Iterator[Place]:

@@ -141,11 +141,15 @@ def every(layout: Layout, phase: str, options: Options, call: Call) -> Iterator[
         more = odometer.advance()
 
 
-def spread(layout: Layout, phase: str, options: Options, call: Call, most: int) -> Iterator[tuple[Taken, Any]]:
-    """At most `most` of what `every` gives: all first options, all last ones, and others chosen at random, but the same
-    each time."""
+def spread(
+    layout: Layout, phase: str, options: Options, call: Call, most: int, seed: int = 0
+) -> Iterator[tuple[Taken, Any]]:
+    """At most `most` of what `every` gives: all first options, all last ones, and others chosen at random by `seed`.
+
+    Another seed for each call, or an option that one seed leaves out is never tried anywhere.
+    """
     seen: set[Taken] = set()
-    generator = random.Random(20_240)
+    generator = random.Random(seed)
     picks: list[Pick] = [lambda size: 0, lambda size: size - 1]
     picks += [lambda size: generator.randrange(size)] * (2 * most)
     for pick in picks:

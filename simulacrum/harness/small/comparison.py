@@ -30,20 +30,23 @@ class Comparison:
         small: the content of small.json that `package` was made with, None for the package as it is.
         params: the sets of parameters that places may have; the first is the defaults.
         thresholds: numbers that uniform draws may be held against.
+        of_draws: by name of a slot, numbers that its draws are held against.
         most_actions: how many actions are tried from a place.
     """
 
     def __init__(
         self, bench: Bench, package: EnvPackage, *, small: Mapping[str, Any] | None = None,
-        params: Sequence[Mapping[str, Any]] = ({},), thresholds: Iterable[float] = (), most_actions: int = 64,
+        params: Sequence[Mapping[str, Any]] = ({},), thresholds: Iterable[float] = (),
+        of_draws: Mapping[str, Iterable[float]] | None = None, most_actions: int = 64,
     ) -> None:  # fmt: skip
         self.bench, self.package, self.small, self.schema = bench, package, small, package.schema
         self.scalar = Scalar(package, params)
         self.limit = self.schema.max_episode_steps
-        self.chosen, self.options = Chosen(), Options(thresholds)
+        self.chosen, self.options = Chosen(), Options(thresholds, of_draws)
         self.book = None
         if bench.answers is not None:
-            self.book = bench.answers.of(package, *self.options.thresholds, "actions", most_actions)
+            numbers = (*self.options.thresholds, *self.options.of_draws.items())
+            self.book = bench.answers.of(package, *numbers, "actions", most_actions)
         self.nodes = Nodes(self.scalar, self.book)
         self.fast = Fast(package, self.limit, self.nodes, self.chosen, bench.device)
         self.actions = legal_actions(self.schema, most_actions)
@@ -52,6 +55,7 @@ class Comparison:
         self.sources: list[int] = []  # the places that were stepped from
         self.table: Table = []  # told by the reference, not compared yet
         self.compared = 0  # transitions and starts
+        self.asked = 0  # questions to the reference
         self.portion = FIRST_PORTION  # gathered before the batched twin is asked; it grows up to `CHUNK`
         self.found: Divergence | None = None  # the record of the first difference
         self.problem: str | None = None  # what is wrong otherwise
@@ -95,11 +99,13 @@ class Comparison:
     ) -> Iterator[tuple[Taken, Any]]:
         """What the reference answers to `call`, or answered in an earlier run."""
         layout, options = self.scalar.layout, self.options
+        self.asked += 1
+        number = self.asked
 
         def ask() -> Iterator[tuple[Taken, Any]]:
             if most is None:
                 return every(layout, phase, options, call)
-            return spread(layout, phase, options, call, most)
+            return spread(layout, phase, options, call, most, number)
 
         return ask() if self.book is None else self.book.all((phase, most, question), ask)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,15 @@ class Options:
     """Options of each draw, in a fixed order, kept from one asking to the next.
 
     thresholds: numbers that the rules may hold a draw against (the package's constants and parameters).
+    of_draws: by name of a slot, numbers that its draws were seen to be held against.
     few: integers and weights up to here are all tried.
     """
 
-    def __init__(self, thresholds: Iterable[float] = (), *, few: int = FEW) -> None:
+    def __init__(
+        self, thresholds: Iterable[float] = (), of_draws: Mapping[str, Iterable[float]] | None = None, *, few: int = FEW
+    ) -> None:
         self.thresholds = sorted({float(number) for number in thresholds if math.isfinite(number)})
+        self.of_draws = {slot: tuple(numbers) for slot, numbers in (of_draws or {}).items()}
         self.few = few
         self._kept: dict[Any, Sequence[Any]] = {}
 
@@ -59,9 +63,10 @@ class Options:
         if key not in self._kept:
             real = values.rounding(slot.dtype)
             drawn = [values.uniform(words, bounds, real) for words in _words(slot)]
+            numbers = (real(number) for number in (*self.of_draws.get(slot.name, ()), *self.thresholds))
             near = [
-                side for number in self.thresholds if bounds.low < real(number) < bounds.high
-                for side in _around(real(number), slot.dtype) if bounds.low <= side < bounds.high
+                side for number in numbers if bounds.low < number < bounds.high
+                for side in _around(number, slot.dtype) if bounds.low <= side < bounds.high
             ]  # fmt: skip
             self._kept[key] = _plain([*drawn, *near])
         return self._kept[key]

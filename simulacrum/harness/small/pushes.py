@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from simulacrum.harness import drivers
 from simulacrum.harness.bench import Bench, seeds_for
 from simulacrum.harness.extremes import bounds
 from simulacrum.harness.frames import Array, row_action
+from simulacrum.harness.small.thresholds import thresholds_of
 from simulacrum.twin.state import dump_state
 
 ELEMENTS = 8  # of one field that are pushed, at most
@@ -52,17 +52,6 @@ def clock_values(limit: int | None) -> list[int]:
     """Both sides of the time limit, and the first two steps."""
     near = () if limit is None else range(limit - 2, limit + 2)
     return [t for t in dict.fromkeys([0, 1, *near]) if t >= 0]
-
-
-def thresholds_of(package: EnvPackage) -> list[float]:
-    """The numbers that the rules know: constants of `__init__.py`, the time limit, defaults of parameters."""
-    path = package.folder / "__init__.py"
-    nodes = list(ast.walk(ast.parse(path.read_text("utf-8")))) if path.is_file() else []
-    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
-    found: list[float] = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    found += [-value for value in found]  # a minus sign is no part of a literal
-    found += [param.default for param in package.schema.params.values() if not param.field.is_bool]
-    return list(dict.fromkeys(found))
 
 
 class Values:

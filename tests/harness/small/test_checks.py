@@ -190,7 +190,7 @@ def test_boundary_pairs_show_what_needs_two_things_at_once(
 def test_states_that_the_invariants_refuse_are_counted_and_left_out(steps: Steps) -> None:
     told = steps("boundary_states", "toywalk").evidence["boundary_states"]
     assert told["broke_invariants"] > 0
-    assert told["params"] == 3
+    assert told["params"] == 4
     assert told["states"] > 50
 
 

@@ -102,3 +102,10 @@ def test_a_bounded_number_of_sequences_has_both_ends_and_is_the_same_each_time()
     assert some()[:2] == [(0, 0), (8, 8)]
     assert some() == some()
     assert [made for _, made in spread(LAYOUT, "step", Options(), lambda d: 1, 5)] == [1]
+
+
+def test_each_seed_leaves_out_others_so_that_all_options_are_tried_somewhere() -> None:
+    def some(seed: int) -> set[Any]:
+        return {made for _, made in spread(LAYOUT, "step", Options(), lambda d: d.integers("pair", 9), 5, seed)}
+
+    assert len(set.union(*(some(seed) for seed in range(200)))) == 81

@@ -12,7 +12,8 @@ from kit import package
 from simulacrum.harness.bench import Bench
 from simulacrum.harness.small.actions import legal_actions
 from simulacrum.harness.small.boundary import param_sets
-from simulacrum.harness.small.pushes import Push, Values, beside, clock_values, pushed, thresholds_of, visited
+from simulacrum.harness.small.pushes import Push, Values, beside, clock_values, pushed, visited
+from simulacrum.harness.small.thresholds import thresholds_of
 
 
 def test_a_discrete_space_is_tried_whole() -> None:
@@ -67,11 +68,15 @@ def test_the_clock_goes_to_both_sides_of_the_limit() -> None:
     assert clock_values(None) == [0, 1]
 
 
-def test_parameters_go_to_their_ends_alone_and_together() -> None:
-    assert param_sets(package("toywalk").schema) == [{}, {"slip": 0.0}, {"slip": 1.0}]
+def test_parameters_go_to_their_ends_alone_and_together_and_inside() -> None:
+    assert param_sets(package("toywalk").schema) == [{}, {"slip": 0.0}, {"slip": 1.0}, {"slip": 0.37}]
     sets = param_sets(package("counter").schema)
     assert {"goal": 1, "cut": 1, "spread": 0} in sets
     assert {"spread": 1} in sets
+    assert {"rainy": True} in param_sets(package("taxi").schema)
+    assert {"rainy": False} not in param_sets(package("taxi").schema)  # as by default
+    inside = {"rainy": True, "rainy_probability": 0.37, "fickle_passenger": True, "fickle_probability": 0.37}
+    assert inside in param_sets(package("taxi").schema)
 
 
 def test_visited_states_come_from_one_end_of_an_episode_to_the_other() -> None:
