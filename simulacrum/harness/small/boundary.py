@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from simulacrum.contract.fields import Field
 from simulacrum.contract.schema import Schema
 from simulacrum.engine.runner import ReferenceRunner
 from simulacrum.harness.bench import Bench
@@ -190,14 +191,21 @@ def param_sets(schema: Schema) -> list[dict[str, Any]]:
             low, high = False, True
         if low is not None and high is not None:
             ends[name] = (low, high)
-            between = low + (high - low) * INSIDE  # of a truth value: true, so that what is switched on has a share
-            inside[name] = True if param.field.is_bool else int(between) if param.field.is_integer else between
+            inside[name] = _between(param.field, low, high)
     sets: list[dict[str, Any]] = [{}]
     sets += [{name: end} for name, both in ends.items() for end in both]
     sets += [*({name: both[side] for name, both in ends.items()} for side in (0, 1)), inside]
     defaults = {name: param.default for name, param in schema.params.items()}
     whole = [{**defaults, **one} for one in sets]
     return [one for number, one in enumerate(sets) if whole[number] not in whole[:number]]
+
+
+def _between(field: Field, low: Any, high: Any) -> Any:
+    """A value inside the range of a parameter, or several; of a truth value True, so that what it switches on shows."""
+    if isinstance(low, tuple):
+        return [_between(field, *ends) for ends in zip(low, high, strict=True)]
+    between = low + (high - low) * INSIDE
+    return True if field.is_bool else int(between) if field.is_integer else between
 
 
 def _shuffled(places: Iterable[Place]) -> Iterator[Place]:
