@@ -10,9 +10,12 @@ from kit import package
 from mutate.rolling import rolled
 from mutate.sample import made
 
-from simulacrum.mutate.mutant import mutants
+from simulacrum.mutate.mutant import mutants, rewrites
 from simulacrum.mutate.operators import OPERATORS, REWRITES
 from simulacrum.trace.kinds import KINDS
+
+ENVIRONMENTS = sorted(each.parent.name for each in Path(__file__).parents[2].glob("envs/*/schema.json"))
+BLOCKS = {"pong", "minatar_breakout"}  # whose batched twins have blocks inside blocks
 
 
 class Case(NamedTuple):
@@ -64,6 +67,18 @@ def test_every_operator_is_in_the_docs() -> None:
 @pytest.mark.parametrize(("name", "least"), [("toywalk", 60), ("forager", 120), ("cartpole", 60), ("pendulum", 60)])
 def test_a_package_gives_enough(name: str, least: int) -> None:
     assert len([each for each in made(f"{name}/fast") if each.kind != "same"]) >= least
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in BLOCKS else pytest.mark.nightly) for name in ENVIRONMENTS]
+)
+def test_every_environment_has_places_for_faults_and_for_rewrites(name: str) -> None:
+    """Whatever its twins are written like: loops, blocks inside blocks, another program in place of the reference."""
+    judged = package(name)
+    assert len(mutants(judged)) > 100
+    assert len(mutants(judged, file="reference.py")) > 10
+    assert len(rewrites(judged)) >= 30
 
 
 def test_all_kinds_have_a_place_in_forager() -> None:

@@ -200,13 +200,23 @@ def priority(twin: Twin) -> Iterator[Edit]:
 
 def _value_of(twin: Twin, node: ast.expr) -> ast.Call | None:
     """The call that a name was last given before the statement that reads it, in the same function."""
-    function = twin.function(node)
-    if not isinstance(node, ast.Name) or function is None:
+    if not isinstance(node, ast.Name):
         return None
-    for statement in reversed(function.body[: function.body.index(twin.statement(node))]):
+    for statement in _before(twin, node):
         if isinstance(statement, ast.Assign) and node.id in names_in(statement, ast.Store):
             return statement.value if isinstance(statement.value, ast.Call) else None
     return None
+
+
+def _before(twin: Twin, node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements before a node's own, backwards: those of its block, then of the block around it, up to `def`."""
+    for above in twin.above(node):
+        if isinstance(node, ast.stmt):
+            block = next(part for _, part in ast.iter_fields(above) if isinstance(part, list) and node in part)
+            yield from reversed(block[: block.index(node)])
+        if isinstance(above, ast.FunctionDef):
+            return
+        node = above
 
 
 @operator("K22", "only the first of several hits")
