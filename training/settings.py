@@ -62,7 +62,8 @@ TABLE = {
     ),
     "taxi": Settings(  # PPO, which reads the mask of actions, was at -150 after 2 M steps
         "dqn", 7.8, "the best there is is 7.93, by value iteration on Gymnasium's own table",
-        arguments={"total_steps": 100_000, "random_steps": 10_000, "minibatch": 256, "explore_until": 0.4, **MANY},
+        arguments={"total_steps": 150_000, "random_steps": 10_000, "minibatch": 256, "explore_until": 0.4,
+                   "explore_last": 0.1, **MANY},
     ),
     "blackjack": Settings(
         "pqn", -0.06, "the best there is is -0.043, computed in the package's probes.py",
