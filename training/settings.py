@@ -79,9 +79,9 @@ TABLE = {
     "minigrid_lavagap": Settings(
         "ppo", 0.94, "shortest ways earn 0.952 on average", arguments={"total_steps": 1_000_000, **NAMED, **FEW}
     ),
-    "minigrid_dynamicobstacles": Settings(  # one seed stood still (a return of 0) from 0.2 M steps to the end
+    "minigrid_dynamicobstacles": Settings(  # with the usual bonus for entropy it stood still, which earns 0
         "ppo", 0.9, "the scripted policy `careful` earns 0.914 in minigrid itself",
-        arguments={"total_steps": 1_000_000, **NAMED, **MANY},
+        arguments={"total_steps": 800_000, "entropy": 0.05, **NAMED, **MANY},
     ),
     "minigrid_fourrooms": Settings(  # one seed was at 0.54 after 2.4 M steps: PPO remembers no room that it has seen
         "ppo", 0.8, "shortest ways earn 0.852 on average", arguments={"total_steps": 4_000_000, **NAMED, **MANY}
