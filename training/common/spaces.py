@@ -67,8 +67,11 @@ class Vector:
 
     def _read(self, name: str, space: gym.Space[Any], chosen: bool, part: Tensor) -> Tensor:
         numbers = part.reshape(len(part), -1).float()
-        if isinstance(space, (gym.spaces.Discrete, gym.spaces.MultiDiscrete)):
-            return numbers - torch.as_tensor(space.start, device=numbers.device).flatten()
+        if isinstance(space, gym.spaces.Discrete):
+            return numbers - int(space.start)
+        if isinstance(space, gym.spaces.MultiDiscrete):  # to copy zeros to the device in each step would be for nothing
+            start = space.start.flatten()
+            return numbers - torch.as_tensor(start, device=numbers.device) if start.any() else numbers
         if not chosen and isinstance(space, gym.spaces.Box) and (self.scale or _of_integers(space)):
             low, reach = self._scale(name, space, numbers.device)
             numbers = (numbers - low) / reach
